@@ -1,0 +1,107 @@
+"""How a run is to be done: the named configuration, the options of one run, what is put over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from loopspan.errors import ConfigurationError
+from loopspan.messages import Parameters, ToolChoice
+from loopspan.telemetry.content import Content
+from loopspan.tools import Actor
+
+DEFAULT_MAX_ROUNDS = 5
+MAX_ROUNDS_CEILING = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a run may use up; checked before every call, so the call that passes it is the last."""
+
+    tokens: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("tokens", "usd", "seconds"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ConfigurationError(f"budget.{name} is {value!r}; give 0 or more, or None")
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A named description of an agent.
+
+    `model` is `provider:model`; `tools` is an allow-list (`None`: every enabled tool).
+    """
+
+    name: str | None = None
+    model: str | None = None
+    description: str | None = None
+    system_prompt: str = ""
+    parameters: Parameters = Parameters()
+    tools: tuple[str, ...] | None = None
+    max_rounds: int = DEFAULT_MAX_ROUNDS
+    budget: Budget = Budget()
+
+    def __post_init__(self) -> None:
+        check_max_rounds(self.max_rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class RunAugmentation:
+    """What is put over a configuration for one run: `system_prompt` wins over its own."""
+
+    system_prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOptions:
+    """The options of one run; `None` leaves it to the configuration.
+
+    `allow` is the caller's allow-list: `None` = every enabled tool, `()` = none. `parallel` is how
+    many tools run side by side, `max_tool_calls` how many calls a run may make in all,
+    `tool_timeout` the seconds a tool may take that has no timeout of its own.
+    """
+
+    allow: tuple[str, ...] | None = None
+    max_rounds: int | None = None
+    budget: Budget | None = None
+    max_tool_calls: int | None = None
+    parallel: int = 8
+    tool_timeout: float | None = 60.0
+    tool_choice: ToolChoice | None = None
+    parameters: Parameters = Parameters()
+    actor: Actor | None = None
+    content: Content | None = None
+    capture_raw: bool = False
+    conversation_id: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.allow, str):
+            raise ConfigurationError(f"allow is the text {self.allow!r}; give a tuple of names")
+        if self.max_rounds is not None:
+            check_max_rounds(self.max_rounds)
+        if self.parallel < 1:
+            raise ConfigurationError(f"parallel is {self.parallel!r}; give 1 or more")
+        if self.max_tool_calls is not None and self.max_tool_calls < 0:
+            raise ConfigurationError(f"max_tool_calls is {self.max_tool_calls!r}; give 0 or more")
+        if self.tool_timeout is not None and self.tool_timeout <= 0:
+            raise ConfigurationError(f"tool_timeout is {self.tool_timeout!r}; give seconds above 0")
+
+    def with_capture_raw(self) -> Self:
+        """Return these options with raw bodies kept as span events."""
+        return replace(self, capture_raw=True)
+
+
+def check_max_rounds(value: int) -> None:
+    """Raise `ConfigurationError` unless the bound is one that a loop may have."""
+    if not 1 <= value <= MAX_ROUNDS_CEILING:
+        raise ConfigurationError(
+            f"max_rounds is {value!r}; give a number from 1 to {MAX_ROUNDS_CEILING}"
+        )

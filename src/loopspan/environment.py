@@ -1,0 +1,34 @@
+"""The environment variables that loopspan reads itself; `docs/environment.md` lists them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from loopspan.telemetry.content import Content, content_mode
+
+CAPTURE_CONTENT = "LOOPSPAN_CONTENT"
+STANDARD_CAPTURE_CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
+_STANDARD: Mapping[str, Content] = {
+    "no_content": "off",
+    "span_only": "full",
+    "event_only": "off",
+    "span_and_event": "full",
+    "true": "full",
+    "false": "off",
+}
+
+
+def variable(name: str) -> str | None:
+    """Return the value of an environment variable, `None` where it is unset or empty."""
+    return os.environ.get(name) or None
+
+
+def capture_content() -> Content | None:
+    """Return what spans may carry by the environment; ours wins over the standard variable."""
+    own = variable(CAPTURE_CONTENT)
+    if own is not None:
+        return content_mode(own.lower())
+    standard = variable(STANDARD_CAPTURE_CONTENT)
+    return None if standard is None else _STANDARD.get(standard.lower(), "off")

@@ -1,0 +1,162 @@
+"""The tool calls of one reply as a flow: decided first, then run side by side, bounded."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from loopspan.configuration import ToolOptions
+from loopspan.errors import InvalidArguments, ToolError, ToolNotRun
+from loopspan.flow.effects import Done, Emit, Flow, Spawn, Wait
+from loopspan.flow.events import ToolFinished, ToolStarted
+from loopspan.messages import Message, ToolCall, ToolCallResponse
+from loopspan.telemetry.operations import AgentSpan, ToolSpan
+from loopspan.tools import (
+    AllowLists,
+    Tool,
+    ToolContext,
+    ToolSet,
+    cap,
+    decide,
+    result_text,
+    returned_error,
+)
+
+logger = logging.getLogger("loopspan.tools")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The tools of a run and who may use which of them."""
+
+    tools: ToolSet
+    allow_lists: AllowLists
+    options: ToolOptions
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A call and what becomes of it: a function to call, or the error that it ends with."""
+
+    call: ToolCall
+    tool: Tool | None = None
+    function: Callable[[], Any] | None = None
+    error: ToolError | None = None
+    rule: str | None = None
+
+
+class ToolCalls:
+    """The calls of one reply."""
+
+    def __init__(self, run: AgentSpan, offer: Offer, cut_by_length: bool) -> None:
+        self._run = run
+        self._offer = offer
+        self._cut = cut_by_length
+        self._round = run.rounds
+        self._open: dict[int, ToolSpan] = {}
+        self._results: dict[int, ToolCallResponse] = {}
+
+    def perform(self, calls: Sequence[ToolCall]) -> Flow[tuple[Message, ...]]:
+        """Run the calls and return one `tool` message for each, in order."""
+        waiting = deque(enumerate(self._plan(calls)))
+        try:
+            while waiting or self._open:
+                while waiting and len(self._open) < self._offer.options.parallel:
+                    yield from self._start(*waiting.popleft())
+                if self._open:
+                    done: Done = yield Wait()
+                    yield from self._finish(self._open.pop(done.key), done)
+        except BaseException as error:
+            for span in self._open.values():
+                span.fail(error)
+                span.tool_outcome = span.outcome or "error"
+                span.end()
+            raise
+        return tuple(Message("tool", (self._results[i],)) for i in range(len(calls)))
+
+    def _plan(self, calls: Sequence[ToolCall]) -> list[_Planned]:
+        limit = self._offer.options.max_tool_calls
+        left = len(calls) if limit is None else max(0, limit - self._run.made_calls)
+        plan = [
+            self._decide(call, cut=self._cut and call is calls[-1])
+            if i < left
+            else _past_limit(call)
+            for i, call in enumerate(calls)
+        ]
+        self._run.made_calls += min(left, len(calls))
+        return plan
+
+    def _decide(self, call: ToolCall, cut: bool) -> _Planned:
+        offer = self._offer
+        decision = decide(call.name, offer.tools, offer.allow_lists, offer.options.actor)
+        tool = decision.tool
+        if decision.error is not None or tool is None:
+            return _Planned(call, tool, error=decision.error, rule=decision.rule)
+        if cut and not isinstance(call.arguments, str):
+            return _Planned(
+                call, tool, error=ToolNotRun("The reply was cut by length in this call.")
+            )
+        try:
+            arguments = tool.arguments(call.arguments)
+        except InvalidArguments as error:
+            return _Planned(call, tool, error=error)
+        context = ToolContext(self._run.facts.run_id, self._round, call.id, offer.options.actor)
+        return _Planned(call, tool, partial(tool.call, arguments, context))
+
+    def _start(self, key: int, planned: _Planned) -> Iterator[Emit | Spawn]:
+        tool, call = planned.tool, planned.call
+        span = ToolSpan(
+            self._run.settings, self._run, self._round, call, tool.description if tool else None
+        )
+        yield Emit(ToolStarted(self._round, call))
+        if tool is None or planned.function is None:
+            span.refused_by = planned.rule
+            yield from self._finish(span, Done(key, span.started_at, error=planned.error))
+            return
+        self._open[key] = span
+        timeout = tool.timeout or self._offer.options.tool_timeout
+        yield Spawn(key, planned.function, tool.is_async, span.span, timeout)
+
+    def _finish(self, span: ToolSpan, done: Done) -> Iterator[Emit]:
+        call = span.call
+        error = done.error
+        text = ""
+        if error is None:
+            try:
+                text, cut_from = cap(result_text(done.value))
+            except Exception as unreadable:  # noqa: BLE001  # a value whose text form fails
+                error = unreadable
+            else:
+                if cut_from is not None:
+                    span.cuts["result"] = (cut_from, len(text.encode()))
+                span.result = text
+                span.result_is_object = cut_from is None and isinstance(done.value, Mapping)
+                span.tool_outcome = "returned_error" if returned_error(done.value) else "ok"
+        if error is not None:
+            text = self._failed(span, error)
+        span.end(max(done.ended_at, span.started_at))
+        is_error = error is not None
+        self._results[done.key] = ToolCallResponse(text, call.id, call.name, is_error or None)
+        yield Emit(ToolFinished(self._round, call, text, is_error))
+
+    def _failed(self, span: ToolSpan, error: BaseException) -> str:
+        """End a call in error and return what the model is told: never the exception's text."""
+        span.fail(error)
+        cancelled = not isinstance(error, Exception)
+        span.tool_outcome = "cancelled" if cancelled else "error"
+        if isinstance(error, ToolNotRun):
+            span.tool_outcome = "not_run"
+        run_id, name = span.run.facts.run_id, span.call.name
+        if isinstance(error, ToolError):
+            logger.warning("tool %r in run %s: %s", name, run_id, error)
+            return f"Error: {error.told}"
+        logger.error("tool %r failed in run %s", name, run_id, exc_info=error)
+        return f"Error: {ToolError.told}"
+
+
+def _past_limit(call: ToolCall) -> _Planned:
+    return _Planned(call, error=ToolNotRun("The run has made all the calls that it may make."))

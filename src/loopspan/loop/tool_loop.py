@@ -1,0 +1,158 @@
+"""The tool loop: ask the model, run the tools it asks for, ask again, leave a trace."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import httpx
+from opentelemetry.trace import TracerProvider
+
+from loopspan.configuration import Configuration, RunAugmentation, ToolOptions
+from loopspan.environment import capture_content
+from loopspan.errors import ConfigurationError
+from loopspan.loop.exchange import RetryPolicy
+from loopspan.loop.plan import Plan
+from loopspan.loop.result import RunResult
+from loopspan.loop.rounds import Rounds
+from loopspan.loop.streams import AsyncRunStream, RunStream
+from loopspan.loop.tool_calls import Offer
+from loopspan.prompts import Prompt, assemble
+from loopspan.providers.connect import connect
+from loopspan.providers.model import Model
+from loopspan.secrets import Secret
+from loopspan.telemetry.content import Content
+from loopspan.telemetry.spans import Messages, SpanSettings, get_tracer
+from loopspan.tools import Tool, ToolRegistry
+
+T = TypeVar("T")
+
+
+class ToolLoop:
+    """A model, tools and a configuration, ready to run.
+
+    `model` is `provider:model` or a `Model`, else the configuration's. `tracer_provider` is where
+    the spans go, else the global one; it is never replaced. `content` says what spans may carry:
+    `off`, `metadata`, `full`, else what the environment says, else `off`. `client` and
+    `async_client` are used as they are and stay open; without them each run has its own.
+    """
+
+    def __init__(
+        self,
+        model: str | Model | None = None,
+        tools: ToolRegistry | Iterable[Tool | Callable[..., Any]] = (),
+        *,
+        configuration: Configuration | None = None,
+        base_url: str | None = None,
+        key: str | Secret | None = None,
+        tracer_provider: TracerProvider | None = None,
+        content: Content | None = None,
+        messages: Messages = "new",
+        retry: RetryPolicy | None = None,
+        client: httpx.Client | None = None,
+        async_client: httpx.AsyncClient | None = None,
+    ) -> None:
+        """Raises `ConfigurationError` for a model that is unknown or has no key."""
+        self.configuration = configuration or Configuration()
+        spec = model or self.configuration.model
+        if spec is None:
+            raise ConfigurationError("no model given; pass 'provider:model', such as 'demo:'")
+        self.model = spec if isinstance(spec, Model) else connect(spec, base_url=base_url, key=key)
+        self.tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
+        self.content: Content = content or capture_content() or "off"
+        self._messages: Messages = messages
+        self._tracer_provider = tracer_provider
+        self._retry = retry or RetryPolicy()
+        self._client = client
+        self._async_client = async_client
+
+    def run(
+        self,
+        prompt: Prompt,
+        *,
+        options: ToolOptions | None = None,
+        augmentation: RunAugmentation | None = None,
+        dry_run: bool = False,
+    ) -> RunResult:
+        """Run to the end and return what came out; raises `ProviderError` where the model fails.
+
+        An error carries what the run had reached as `error.result`. With `dry_run` the prompt is
+        assembled and recorded, and nothing is sent.
+        """
+        rounds = self._rounds(prompt, options, augmentation, stream=False, dry_run=dry_run)
+        with RunStream(rounds, self._client) as stream:
+            return stream.drain()
+
+    async def arun(
+        self,
+        prompt: Prompt,
+        *,
+        options: ToolOptions | None = None,
+        augmentation: RunAugmentation | None = None,
+        dry_run: bool = False,
+    ) -> RunResult:
+        """Do what `run` does, awaited."""
+        rounds = self._rounds(prompt, options, augmentation, stream=False, dry_run=dry_run)
+        async with AsyncRunStream(rounds, self._async_client) as stream:
+            return await stream.drain()
+
+    def stream(
+        self,
+        prompt: Prompt,
+        *,
+        options: ToolOptions | None = None,
+        augmentation: RunAugmentation | None = None,
+    ) -> RunStream:
+        """Return the run as a context manager that yields events as they happen.
+
+        Its `result` is there when the events are over. Leaving it before ends the run as
+        `abandoned`.
+        """
+        rounds = self._rounds(prompt, options, augmentation, stream=True, dry_run=False)
+        return RunStream(rounds, self._client)
+
+    def astream(
+        self,
+        prompt: Prompt,
+        *,
+        options: ToolOptions | None = None,
+        augmentation: RunAugmentation | None = None,
+    ) -> AsyncRunStream:
+        """Do what `stream` does, as an async context manager."""
+        rounds = self._rounds(prompt, options, augmentation, stream=True, dry_run=False)
+        return AsyncRunStream(rounds, self._async_client)
+
+    def _rounds(
+        self,
+        prompt: Prompt,
+        options: ToolOptions | None,
+        augmentation: RunAugmentation | None,
+        *,
+        stream: bool,
+        dry_run: bool,
+    ) -> Rounds:
+        configuration = self.configuration
+        options = options or ToolOptions()
+        tools = self.tools.snapshot()
+        lists = {"configuration": configuration.tools, "options": options.allow}
+        plan = Plan(
+            model=self.model,
+            configuration=configuration,
+            options=options,
+            assembled=assemble(configuration, augmentation, prompt),
+            offer=Offer(tools, lists, options),
+            offered=tuple(t.definition for t in tools.offered(lists, options.actor)),
+            parameters=options.parameters.over(configuration.parameters),
+            retry=self._retry,
+            stream=stream,
+            dry_run=dry_run,
+        )
+        settings = SpanSettings(
+            get_tracer(self._tracer_provider),
+            options.content or self.content,
+            self._messages,
+            options.capture_raw,
+            plan.shared_attributes(uuid.uuid4().hex),
+        )
+        return Rounds(plan, settings)

@@ -1,0 +1,76 @@
+"""What a provider answered: choices, token counts, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from loopspan.messages.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts as reported; `None` is unknown, never zero.
+
+    `cache_read_input_tokens` and `cache_write_input_tokens` are parts of `input_tokens`,
+    `reasoning_output_tokens` is a part of `output_tokens`.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+    reasoning_output_tokens: int | None = None
+
+    @property
+    def total_tokens(self) -> int | None:
+        """Input and output together, unknown where one of them is."""
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        """Return the sum of what is known."""
+        return Usage(*(_add(getattr(self, f.name), getattr(other, f.name)) for f in fields(Usage)))
+
+
+def _add(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else a + b
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer of a reply: its message, its finish reason, and the provider's word for that."""
+
+    message: Message
+    finish_reason: str
+    finish_reason_raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a provider answered. `choices` is never empty; the loop goes on with the first."""
+
+    choices: tuple[Choice, ...]
+    usage: Usage = Usage()
+    response_id: str | None = None
+    response_model: str | None = None
+    cost_usd: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """Further facts of the answer under their attribute names (`openai.response.service_tier`)."""
+
+    @property
+    def message(self) -> Message:
+        """The message of the first choice."""
+        return self.choices[0].message
+
+    @property
+    def finish_reason(self) -> str:
+        """The conventions' finish reason of the first choice."""
+        return self.choices[0].finish_reason
+
+    @property
+    def finish_reason_raw(self) -> str | None:
+        """The provider's own word of the first choice."""
+        return self.choices[0].finish_reason_raw

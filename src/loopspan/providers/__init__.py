@@ -1,0 +1,1 @@
+"""Provider adapters: pure, one wire format each, in both directions."""

@@ -1,0 +1,31 @@
+"""Groq's chat completions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from loopspan.providers.chat_completions import ChatCompletions
+
+
+class Groq(ChatCompletions):
+    """Groq."""
+
+    name = "groq"
+    provider_name = "groq"
+    documentation = "https://console.groq.com/docs/api-reference#chat"
+    base_url = "https://api.groq.com/openai/v1"
+    key_variable = "GROQ_API_KEY"
+    price_provider = "groq"
+
+    # https://console.groq.com/docs/api-reference#chat-create: both names are known.
+    other_fields: ClassVar[Mapping[str, str]] = {"max_completion_tokens": "max_tokens"}
+    # https://console.groq.com/docs/reasoning: the field of `reasoning_format: parsed`; a message
+    # with a field that Groq does not know is refused.
+    reasoning_fields = ("reasoning",)
+
+    def _usage(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        # https://console.groq.com/docs/api-reference#chat-create: streams tell it here as well,
+        # without being asked.
+        usage = super()._usage(body)
+        return usage or super()._usage(body.get("x_groq") or {})

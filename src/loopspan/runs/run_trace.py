@@ -1,0 +1,209 @@
+"""The span processor that keeps runs in the process, bounded, and tells of them live."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.trace import StatusCode, format_span_id, format_trace_id
+
+from loopspan.runs.fold import Fold
+from loopspan.runs.reader import read_run
+from loopspan.runs.steps import Run, RunStep
+from loopspan.telemetry import semconv as names
+from loopspan.telemetry.record import SpanEvent, SpanRecord
+
+logger = logging.getLogger("loopspan.runs")
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """What happened in a run: a step that is new or has changed, or the end of the run."""
+
+    run_id: str
+    step: RunStep | None = None
+    run: Run | None = None
+
+
+Listener: TypeAlias = Callable[[RunEvent], object]
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The spans of one run."""
+
+    touched: float
+    spans: dict[str, SpanRecord] = field(default_factory=dict)
+    bytes: int = 0
+    fold: Fold | None = field(default_factory=Fold)
+
+
+class RunTrace(SpanProcessor):
+    """Add it to a `TracerProvider` to see its runs in the process.
+
+    It keeps at most `max_runs` runs, `max_bytes` bytes and `max_age` seconds; past that it drops
+    the oldest whole run and counts it in `dropped`. It never raises into the traced program.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_runs: int = 500,
+        max_bytes: int = 64 * 1024 * 1024,
+        max_age: float = 24 * 3600.0,
+    ) -> None:
+        self.max_runs = max_runs
+        self.max_bytes = max_bytes
+        self.max_age = max_age
+        self.dropped = 0
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+        self._listeners: tuple[Listener, ...] = ()
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with each event, in the thread of the run; returns a way to stop it.
+
+        A listener must be quick: the run waits for it.
+        """
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+
+        def stop() -> None:
+            with self._lock:
+                self._listeners = tuple(each for each in self._listeners if each is not listener)
+
+        return stop
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Take note of a span that starts; a `chat` span tells its request before the answer."""
+        self._guarded(span, ended=False)
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Take the whole span."""
+        self._guarded(span, ended=True)
+
+    def shutdown(self) -> None:
+        """Keep what is there; nothing more is told to listeners."""
+        self._listeners = ()
+
+    def force_flush(self, timeout_millis: int = 30000) -> bool:
+        """Return at once: spans are taken as they come."""
+        return True
+
+    def run(self, run_id: str) -> Run | None:
+        """Return a run as far as it has come, `None` where it is unknown or was dropped."""
+        with self._lock:
+            kept = self._kept.get(run_id)
+            spans = None if kept is None else list(kept.spans.values())
+        return read_run(spans) if spans else None
+
+    def runs(self) -> tuple[Run, ...]:
+        """Return all runs that are kept, the oldest first."""
+        with self._lock:
+            self._forget_old()
+            groups = [list(kept.spans.values()) for kept in self._kept.values()]
+        return tuple(read_run(spans) for spans in groups if spans)
+
+    def clear(self) -> None:
+        """Forget all runs."""
+        with self._lock:
+            self._kept.clear()
+            self._bytes = 0
+
+    def _guarded(self, span: ReadableSpan, *, ended: bool) -> None:
+        try:
+            attributes = span.attributes
+            run_id = None if attributes is None else attributes.get(names.RUN_ID)
+            if attributes is not None and isinstance(run_id, str):
+                self._take(run_id, _record(span, attributes, ended), ended)
+        except Exception:
+            logger.warning("a span could not be taken into RunTrace", exc_info=True)
+
+    def _take(self, run_id: str, record: SpanRecord, ended: bool) -> None:
+        with self._lock:
+            kept = self._kept.get(run_id)
+            if kept is None:
+                if ended:
+                    return  # its run was dropped while it went on
+                kept = self._kept[run_id] = _Kept(time.monotonic())
+            kept.touched = time.monotonic()
+            span_id = record.span_id or ""
+            size = _size(record) - (_size(kept.spans[span_id]) if span_id in kept.spans else 0)
+            kept.spans[span_id] = record
+            kept.bytes += size
+            self._bytes += size
+            self._shrink()
+            listeners, fold = self._listeners, kept.fold
+        if listeners and fold is not None:
+            self._tell(listeners, run_id, record, fold, ended)
+
+    def _tell(
+        self,
+        listeners: tuple[Listener, ...],
+        run_id: str,
+        record: SpanRecord,
+        fold: Fold,
+        ended: bool,
+    ) -> None:
+        step = fold.ended(record) if ended else fold.started(record)
+        events = [] if step is None else [RunEvent(run_id, step=step)]
+        if ended and record.attributes.get(names.OPERATION_NAME) == names.INVOKE_AGENT:
+            events.append(RunEvent(run_id, run=self.run(run_id)))
+        for event in events:
+            for listener in listeners:
+                try:
+                    listener(event)
+                except Exception:
+                    logger.warning("a listener of RunTrace failed", exc_info=True)
+
+    def _shrink(self) -> None:
+        while self._kept and (len(self._kept) > self.max_runs or self._bytes > self.max_bytes):
+            self._drop()
+        self._forget_old()
+
+    def _forget_old(self) -> None:
+        oldest = time.monotonic() - self.max_age
+        while self._kept and next(iter(self._kept.values())).touched < oldest:
+            self._drop()
+
+    def _drop(self) -> None:
+        _, kept = self._kept.popitem(last=False)
+        self._bytes -= kept.bytes
+        self.dropped += 1
+
+
+_STATES = {StatusCode.UNSET: "unset", StatusCode.OK: "ok", StatusCode.ERROR: "error"}
+_SPAN_BYTES = 600
+"""What a record weighs beside its texts."""
+
+
+def _record(span: ReadableSpan, attributes: Mapping[str, Any], ended: bool) -> SpanRecord:
+    context, parent, status = span.get_span_context(), span.parent, span.status
+    events = span.events if ended else ()
+    return SpanRecord(
+        name=span.name,
+        trace_id=None if context is None else format_trace_id(context.trace_id),
+        span_id=None if context is None else format_span_id(context.span_id),
+        parent_id=None if parent is None else format_span_id(parent.span_id),
+        started_at=span.start_time or 0,
+        ended_at=span.end_time if ended else None,
+        attributes=dict(attributes),
+        events=tuple(SpanEvent(e.name, e.timestamp, dict(e.attributes or {})) for e in events),
+        status=_STATES[status.status_code],  # type: ignore[arg-type]  # the three words
+        status_message=status.description,
+    )
+
+
+def _size(record: SpanRecord) -> int:
+    texts = sum(len(v) for v in record.attributes.values() if isinstance(v, str))
+    for event in record.events:
+        texts += sum(len(v) for v in event.attributes.values() if isinstance(v, str))
+    return _SPAN_BYTES + texts

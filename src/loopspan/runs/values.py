@@ -1,0 +1,47 @@
+"""Reading attributes tolerantly: what is absent, cut or of another type is `None`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from loopspan.jsontext import load
+
+
+def text(attributes: Mapping[str, Any], name: str) -> str | None:
+    """Return a text attribute."""
+    value = attributes.get(name)
+    return value if isinstance(value, str) else None
+
+
+def integer(attributes: Mapping[str, Any], name: str) -> int | None:
+    """Return a whole number."""
+    value = attributes.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if value == value and abs(value) != float("inf") else None
+
+
+def number(attributes: Mapping[str, Any], name: str) -> float | None:
+    """Return a number."""
+    value = attributes.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def structure(attributes: Mapping[str, Any], name: str) -> Any:
+    """Return a JSON attribute, given as text or as a structure; `None` where it does not parse."""
+    value = attributes.get(name)
+    if not isinstance(value, str):
+        return value
+    try:
+        return load(value)
+    except ValueError:
+        return None
+
+
+def objects(attributes: Mapping[str, Any], name: str) -> tuple[dict[str, Any], ...] | None:
+    """Return a JSON list of objects."""
+    value = structure(attributes, name)
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return None
+    return tuple(dict(item) for item in value if isinstance(item, Mapping))

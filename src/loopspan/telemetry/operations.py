@@ -1,0 +1,239 @@
+"""The three operations of a run: the run itself, a round-trip to a model, a tool call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from opentelemetry.trace import SpanKind
+
+from loopspan.messages import Endpoint, Reply, Request, ToolCall, Usage
+from loopspan.telemetry import attributes as made
+from loopspan.telemetry import semconv as names
+from loopspan.telemetry.cost import Cost, cost_of
+from loopspan.telemetry.raw import parts
+from loopspan.telemetry.spans import Invocation, SpanSettings
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What is known of a run before it starts."""
+
+    run_id: str
+    configuration: str | None = None
+    description: str | None = None
+    model: str | None = None
+    max_rounds: int | None = None
+    prompt_parts: str | None = None
+    assembled: Mapping[str, str] = field(default_factory=dict)
+    """What a dry run shows, as attributes: messages, tools, and the body that would be sent."""
+
+
+class AgentSpan(Invocation):
+    """A run: `invoke_agent`."""
+
+    tells_exception: ClassVar[bool] = False
+
+    def __init__(self, settings: SpanSettings, facts: RunFacts) -> None:
+        self.facts = facts
+        self.calls: list[Invocation] = []
+        self.last_chat: ChatSpan | None = None
+        self.rounds = 0
+        self.tool_calls = 0
+        self.made_calls = 0
+        name = f"{names.INVOKE_AGENT} {facts.configuration}".strip()
+        super().__init__(settings, name if facts.configuration else names.INVOKE_AGENT, None)
+
+    def attributes_for_sampling(self) -> dict[str, Any]:
+        facts = self.facts
+        optional = {
+            names.AGENT_NAME: facts.configuration,
+            names.AGENT_DESCRIPTION: facts.description,
+            names.REQUEST_MODEL: facts.model,
+            names.MAX_ROUNDS: facts.max_rounds,
+        }
+        return {
+            names.OPERATION_NAME: names.INVOKE_AGENT,
+            **{k: v for k, v in optional.items() if v is not None},
+            **self.settings.shared,
+        }
+
+    def attributes_at_start(self) -> dict[str, Any]:
+        attributes = self.attributes_for_sampling()
+        attributes[names.CONTENT] = self.settings.content
+        if self.facts.prompt_parts is not None:
+            attributes[names.PROMPT_PARTS] = self.facts.prompt_parts
+        return {**attributes, **self.facts.assembled}
+
+    def attributes_at_end(self) -> dict[str, Any]:
+        usage, cost = self.usage, self.cost
+        optional = {
+            names.RUN_INPUT_TOKENS: usage.input_tokens,
+            names.RUN_OUTPUT_TOKENS: usage.output_tokens,
+        }
+        return {
+            names.ROUNDS: self.rounds,
+            names.TOOL_CALLS: self.tool_calls,
+            **{k: v for k, v in optional.items() if v is not None},
+            **({} if cost is None else made.cost_attributes(cost)),
+        }
+
+    @property
+    def chats(self) -> list[ChatSpan]:
+        """The round-trips of the run, in order."""
+        return [call for call in self.calls if isinstance(call, ChatSpan)]
+
+    @property
+    def usage(self) -> Usage:
+        """The sum of what the rounds reported."""
+        return sum((chat.usage for chat in self.chats), Usage())
+
+    @property
+    def cost(self) -> Cost | None:
+        """The sum of the rounds' costs, unknown where one of them is; `None` without a round."""
+        costs = [chat.cost for chat in self.chats]
+        if not costs:
+            return None
+        missing = next((c.missing for c in costs if c.usd is None), None)
+        if missing is not None:
+            return Cost(None, missing=missing)
+        sources = {c.source for c in costs}
+        source: Literal["provider", "table"] = "table" if "table" in sources else "provider"
+        return Cost(sum(c.usd or 0.0 for c in costs), source)
+
+
+class ChatSpan(Invocation):
+    """A round-trip to a model: `chat`."""
+
+    kind: ClassVar[SpanKind] = SpanKind.CLIENT
+
+    def __init__(
+        self, settings: SpanSettings, run: AgentSpan, endpoint: Endpoint, request: Request
+    ) -> None:
+        run.rounds += 1
+        self.run = run
+        self.endpoint = endpoint
+        self.request = request
+        self.round = run.rounds
+        self.reply: Reply | None = None
+        self.first_chunk_after: float | None = None
+        self._raw_response = bytearray()
+        self.delta = self._delta()
+        super().__init__(settings, f"{names.CHAT} {request.model}", run)
+        run.calls.append(self)
+        run.last_chat = self
+
+    def _delta(self) -> made.Delta:
+        previous = self.run.last_chat
+        same_tools = previous is not None and previous.request.tools == self.request.tools
+        tools_round = previous.delta.tools_round if previous and same_tools else self.round
+        if previous is None or self.run.settings.messages == "full":
+            return made.Delta(0, tools_round)
+        known = previous.request.messages
+        if previous.reply is not None:
+            known = (*known, previous.reply.message)
+        return made.Delta(made.common_prefix(known, self.request.messages), tools_round)
+
+    def attributes_for_sampling(self) -> dict[str, Any]:
+        return made.chat_start(self.endpoint, self.request, self.round) | self.settings.shared
+
+    def attributes_at_start(self) -> dict[str, Any]:
+        content = self.settings.content
+        return (
+            self.attributes_for_sampling()
+            | made.request_attributes(self.endpoint, self.request, self.delta, content)
+            | made.definitions_attribute(self.request, self.delta, self.round, content)
+        )
+
+    def attributes_at_end(self) -> dict[str, Any]:
+        attributes: dict[str, Any] = {}
+        if self.first_chunk_after is not None:
+            attributes[names.RESPONSE_TIME_TO_FIRST_CHUNK] = self.first_chunk_after
+        if self.reply is not None:
+            attributes |= made.reply_attributes(self.reply, self.settings.content)
+            attributes |= made.cost_attributes(self.cost)
+        return attributes
+
+    def retry(self, status: int | None, delay: float, attempt: int) -> None:
+        """Say that an attempt failed and that the next comes after `delay` seconds."""
+        self._raw_response.clear()
+        told = {names.RETRY_DELAY: delay, names.RETRY_ATTEMPT: attempt}
+        if status is not None:
+            told[names.RETRY_STATUS] = status
+        self.add_event(names.RETRY_EVENT, told)
+
+    def raw_request(self, body: bytes) -> None:
+        """Keep the body that is sent, where the gate is on."""
+        if self.settings.capture_raw:
+            for part in parts(body):
+                self.add_event(names.RAW_REQUEST_EVENT, part)
+
+    def raw_response(self, chunk: bytes) -> None:
+        """Keep a piece of the body that came, where the gate is on."""
+        if self.settings.capture_raw:
+            self._raw_response += chunk
+
+    def end(self, ended_at: int | None = None) -> None:
+        if self._raw_response and self.ended_at is None:
+            for part in parts(bytes(self._raw_response)):
+                self.add_event(names.RAW_RESPONSE_EVENT, part)
+        super().end(ended_at)
+
+    @property
+    def usage(self) -> Usage:
+        """What the reply reported."""
+        return Usage() if self.reply is None else self.reply.usage
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What the reply cost; asked for once there is one."""
+        if self.reply is None:
+            return Cost(None, missing="no reply")
+        return cost_of(self.reply, self.endpoint.price_provider, self.request.model)
+
+
+class ToolSpan(Invocation):
+    """A tool call: `execute_tool`."""
+
+    def __init__(
+        self,
+        settings: SpanSettings,
+        run: AgentSpan,
+        round: int,
+        call: ToolCall,
+        description: str | None,
+    ) -> None:
+        run.tool_calls += 1
+        self.run = run
+        self.round = round
+        self.call = call
+        self.description = description
+        self.result: str | None = None
+        self.result_is_object = False
+        self.tool_outcome: str | None = None
+        self.refused_by: str | None = None
+        self.cuts: dict[str, tuple[int, int]] = {}
+        super().__init__(settings, f"{names.EXECUTE_TOOL} {call.name}", run)
+        run.calls.append(self)
+
+    def attributes_for_sampling(self) -> dict[str, Any]:
+        agent = self.run.facts.configuration
+        return made.tool_start(self.call, self.round, agent) | self.settings.shared
+
+    def attributes_at_start(self) -> dict[str, Any]:
+        content = made.tool_content(self.call, self.description, self.settings.content)
+        return self.attributes_for_sampling() | content
+
+    def attributes_at_end(self) -> dict[str, Any]:
+        attributes = made.truncated_attribute(self.cuts)
+        if self.tool_outcome is not None:
+            attributes[names.TOOL_OUTCOME] = self.tool_outcome
+        if self.refused_by is not None:
+            attributes[names.TOOL_REFUSED_BY] = self.refused_by
+        if self.result is not None and self.error is None:
+            attributes |= made.tool_result(
+                self.result, self.result_is_object, self.settings.content
+            )
+        return attributes

@@ -1,0 +1,93 @@
+"""For programs without a tracer provider: one call, the rest by the standard variables."""
+
+from __future__ import annotations
+
+from opentelemetry import trace
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import (
+    BatchSpanProcessor,
+    ConsoleSpanExporter,
+    SpanExporter,
+)
+
+from loopspan.environment import variable
+from loopspan.errors import ConfigurationError
+from loopspan.telemetry.content import Content
+from loopspan.telemetry.policy import PolicyExporter
+
+
+def configure(
+    *,
+    service_name: str | None = None,
+    content: Content = "off",
+    processors: tuple[SpanProcessor, ...] = (),
+) -> TracerProvider:
+    """Make a tracer provider that exports, and set it as the global one.
+
+    Exports OTLP over HTTP unless `OTEL_EXPORTER_OTLP_PROTOCOL` says `grpc`; endpoint, headers,
+    sampler, resource and the rest come from the standard `OTEL_*` variables. `content` is what may
+    leave the process; `processors` (a `RunTrace`) see the spans before. Raises
+    `ConfigurationError` where the program has a provider already: add to that one instead.
+    """
+    if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        raise ConfigurationError(
+            "this program has a tracer provider already; add RunTrace to it with "
+            "`provider.add_span_processor(...)` instead of calling configure()"
+        )
+    named = {} if service_name is None else {"service.name": service_name}
+    provider = TracerProvider(resource=Resource.create(named))
+    for processor in processors:
+        provider.add_span_processor(processor)
+    exporting = exporting_processor(content)
+    if exporting is not None:
+        provider.add_span_processor(exporting)
+    trace.set_tracer_provider(provider)
+    return provider
+
+
+def exporting_processor(content: Content = "off") -> SpanProcessor | None:
+    """Return the processor that exports as the standard variables say, `None` for `none`."""
+    match variable("OTEL_TRACES_EXPORTER") or "otlp":
+        case "none":
+            return None
+        case "console":
+            exporter: SpanExporter = ConsoleSpanExporter()
+        case "otlp":
+            exporter = _otlp(protocol())
+        case other:
+            raise ConfigurationError(
+                f"OTEL_TRACES_EXPORTER is {other!r}; use otlp, console or none, or build the "
+                f"provider yourself"
+            )
+    return BatchSpanProcessor(PolicyExporter(exporter, content=content))
+
+
+def protocol() -> str:
+    """Return the OTLP protocol that the standard variables name."""
+    return (
+        variable("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+        or variable("OTEL_EXPORTER_OTLP_PROTOCOL")
+        or "http/protobuf"
+    )
+
+
+def _otlp(protocol: str) -> SpanExporter:
+    # Either exporter costs a tenth of a second to import; gRPC is loaded only when it is named.
+    match protocol:
+        case "grpc":
+            from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (
+                OTLPSpanExporter as GrpcExporter,
+            )
+
+            return GrpcExporter()
+        case "http/protobuf":
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import (
+                OTLPSpanExporter as HttpExporter,
+            )
+
+            return HttpExporter()
+        case other:
+            raise ConfigurationError(
+                f"OTEL_EXPORTER_OTLP_PROTOCOL is {other!r}; use http/protobuf or grpc"
+            )

@@ -1,0 +1,215 @@
+"""The spans of a run, seen from the business side: an invocation is a `with` and an assignment.
+
+An invocation starts its span at once, with what samplers and live readers need, and ends it once,
+with everything else in one call. It never makes its span current: that is done around single
+effects, by whoever performs them. The same attributes feed the span and `snapshot()`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+from opentelemetry import trace
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+
+from loopspan.errors import LoopspanError
+from loopspan.telemetry import semconv as names
+from loopspan.telemetry.content import Content
+from loopspan.telemetry.record import SpanEvent, SpanRecord
+
+VERSION = "0.1.0"
+
+logger = logging.getLogger("loopspan.telemetry")
+
+Messages: TypeAlias = Literal["new", "full"]
+"""What the spans of later rounds carry: the messages that are new, or the whole list."""
+
+strict = False
+"""Whether failures of telemetry are raised: never in a program, always under test."""
+
+
+@contextmanager
+def never_raising() -> Iterator[None]:
+    """Keep a failing span processor, exporter or sampler away from the traced program."""
+    try:
+        yield
+    except Exception:
+        if strict:
+            raise
+        logger.warning("a span could not be recorded; the run goes on", exc_info=True)
+
+
+def get_tracer(provider: trace.TracerProvider | None) -> trace.Tracer:
+    """Return loopspan's tracer of this provider, else of the global one, set now or later."""
+    return trace.get_tracer("loopspan", VERSION, provider, names.SCHEMA_URL)
+
+
+@dataclass(slots=True)
+class SpanSettings:
+    """What all spans of one run share."""
+
+    tracer: trace.Tracer
+    content: Content = "off"
+    messages: Messages = "new"
+    capture_raw: bool = False
+    shared: dict[str, Any] = field(default_factory=dict)
+    """Attributes of every span of the run: run id, conversation, user, metadata."""
+
+
+class Invocation:
+    """One operation of a run and its span."""
+
+    kind: ClassVar[SpanKind] = SpanKind.INTERNAL
+    tells_exception: ClassVar[bool] = True
+    """Whether an exception becomes an event here; it is told once, where it happened."""
+
+    def __init__(self, settings: SpanSettings, name: str, parent: Invocation | None) -> None:
+        self.settings = settings
+        self.name = name
+        self.parent = parent
+        self.started_at = time.time_ns()
+        self.ended_at: int | None = None
+        self.error: BaseException | None = None
+        self.outcome: str | None = None
+        self._events: list[SpanEvent] = []
+        context = None if parent is None else trace.set_span_in_context(parent.span)
+        recorded = parent is None or parent.span.is_recording()
+        self.span: Span = trace.INVALID_SPAN
+        with never_raising():
+            self.span = settings.tracer.start_span(
+                name,
+                context,
+                self.kind,
+                self.attributes_at_start() if recorded else self.attributes_for_sampling(),
+                start_time=self.started_at,
+            )
+
+    def attributes_for_sampling(self) -> dict[str, Any]:
+        """Return what a sampler may decide by."""
+        return dict(self.settings.shared)
+
+    def attributes_at_start(self) -> dict[str, Any]:
+        """Return all that is known before the operation."""
+        return self.attributes_for_sampling()
+
+    def attributes_at_end(self) -> dict[str, Any]:
+        """Return what the operation added."""
+        return {}
+
+    def add_event(self, name: str, attributes: Mapping[str, Any]) -> None:
+        """Add an event to the span."""
+        now = time.time_ns()
+        self._events.append(SpanEvent(name, now, attributes))
+        with never_raising():
+            self.span.add_event(name, dict(attributes), now)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        if exc is not None:
+            self.fail(exc)
+        self.end()
+
+    def fail(self, error: BaseException) -> None:
+        """Say what ended the operation; the first error stays."""
+        if self.error is not None or self.outcome is not None:
+            return
+        if isinstance(error, GeneratorExit):
+            self.outcome = "abandoned"
+            return
+        self.error = error
+        if not isinstance(error, Exception):
+            self.outcome = "cancelled"
+
+    def end(self, ended_at: int | None = None) -> None:
+        """End the span, once."""
+        if self.ended_at is not None:
+            return
+        self.ended_at = ended_at or time.time_ns()
+        with never_raising():
+            try:
+                if self.span.is_recording():
+                    self._complete()
+            finally:
+                self.span.end(self.ended_at)
+
+    def _complete(self) -> None:
+        error = self.error
+        if error is not None:
+            if isinstance(error, Exception) and self.tells_exception:
+                self.span.add_event(names.EXCEPTION_EVENT, self._exception(error), self.ended_at)
+            self.span.set_status(Status(StatusCode.ERROR, self._status_message()))
+        self.span.set_attributes(self.all_attributes_at_end())
+
+    def all_attributes_at_end(self) -> dict[str, Any]:
+        """Return `attributes_at_end` and what every operation has: its error, its outcome."""
+        attributes = self.attributes_at_end()
+        if self.error is not None:
+            attributes[names.ERROR_TYPE] = error_type(self.error)
+        if self.outcome is not None:
+            attributes[names.OUTCOME] = self.outcome
+        return attributes
+
+    def _status_message(self) -> str | None:
+        if self.error is None:
+            return None
+        if self.settings.content == "full":
+            return str(self.error)
+        return self.error.summary if isinstance(self.error, LoopspanError) else None
+
+    def _exception(self, error: Exception) -> dict[str, Any]:
+        told: dict[str, Any] = {names.EXCEPTION_TYPE: _qualified(type(error))}
+        if self.settings.content == "full":
+            told[names.EXCEPTION_MESSAGE] = str(error)
+            told[names.EXCEPTION_STACKTRACE] = "".join(traceback.format_exception(error))
+        return told
+
+    def snapshot(self) -> SpanRecord:
+        """Return the span as plain data, whether or not anybody recorded it."""
+        context = self.span.get_span_context()
+        attributes = self.attributes_at_start() | self.all_attributes_at_end()
+        parent = trace.INVALID_SPAN_CONTEXT if self.parent is None else self.parent.span_context
+        return SpanRecord(
+            self.name,
+            f"{context.trace_id:032x}" if context.is_valid else None,
+            f"{context.span_id:016x}" if context.is_valid else None,
+            f"{parent.span_id:016x}" if parent.is_valid else None,
+            self.started_at,
+            self.ended_at,
+            attributes,
+            tuple(self._events),
+            "unset" if self.error is None else "error",
+            self._status_message(),
+        )
+
+    @property
+    def span_context(self) -> trace.SpanContext:
+        """The ids of the span."""
+        return self.span.get_span_context()
+
+
+def error_type(error: BaseException) -> str:
+    """Return the value of `error.type`: our own word, `cancelled`, or the exception's class."""
+    if isinstance(error, LoopspanError):
+        return error.error_type
+    if not isinstance(error, Exception):
+        return "cancelled"
+    return _qualified(type(error))
+
+
+def _qualified(cls: type[BaseException]) -> str:
+    module = cls.__module__
+    return cls.__qualname__ if module == "builtins" else f"{module}.{cls.__qualname__}"
