@@ -34,7 +34,9 @@ class Budget:
 class Configuration:
     """A named description of an agent.
 
-    `model` is `provider:model`; `tools` is an allow-list (`None`: every enabled tool).
+    `model` is `provider:model`; `tools` is an allow-list (`None`: every enabled tool); skills and
+    snippets are named by their identifiers in the loop's library. `context_window` is in tokens,
+    for models that the price table does not know.
     """
 
     name: str | None = None
@@ -42,19 +44,31 @@ class Configuration:
     description: str | None = None
     system_prompt: str = ""
     parameters: Parameters = Parameters()
+    skills: tuple[str, ...] = ()
+    snippets: tuple[str, ...] = ()
+    snippet_tags: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
     max_rounds: int = DEFAULT_MAX_ROUNDS
     budget: Budget = Budget()
+    context_window: int | None = None
 
     def __post_init__(self) -> None:
         check_max_rounds(self.max_rounds)
+        if self.context_window is not None and self.context_window < 1:
+            raise ConfigurationError(f"context_window is {self.context_window!r}; give tokens")
 
 
 @dataclass(frozen=True, slots=True)
 class RunAugmentation:
-    """What is put over a configuration for one run: `system_prompt` wins over its own."""
+    """What is put over a configuration for one run.
+
+    `system_prompt` wins over its own; skills and snippets, named as there, are added to its own.
+    """
 
     system_prompt: str | None = None
+    skills: tuple[str, ...] = ()
+    snippets: tuple[str, ...] = ()
+    snippet_tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

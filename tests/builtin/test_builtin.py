@@ -57,6 +57,18 @@ def test_unknown_time_zone_is_a_returned_error(name: str) -> None:
     assert returned_error(told)
 
 
+def test_folder_of_the_tzdata_package_is_no_time_zone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tzdata" / "zoneinfo" / "Made").mkdir(parents=True)
+    for folder in ("tzdata", "tzdata/zoneinfo"):
+        (tmp_path / folder / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("tzdata", "tzdata.zoneinfo"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    assert returned_error(current_time("Made"))
+
+
 def test_python_tells_no_path() -> None:
     told = python_information()
     assert told["version"] == platform.python_version()

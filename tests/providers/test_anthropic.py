@@ -91,7 +91,9 @@ def test_tk_06_cached_tokens_are_part_of_the_input() -> None:
     assert ADAPTER.reply(answer(usage=usage)).usage == Usage(41_507, 20, 40_000, 1_500, 5)
 
 
-@pytest.mark.parametrize("usage", [{}, {"usage": None}, {"usage": {"input_tokens": None}}])
+@pytest.mark.parametrize(
+    "usage", [{}, {"usage": None}, {"usage": 7}, {"usage": {"input_tokens": None}}]
+)
 def test_unknown_usage_is_not_zero(usage: dict[str, Any]) -> None:
     assert ADAPTER.reply(answer(**usage)).usage == Usage()
 

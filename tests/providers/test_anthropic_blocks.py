@@ -98,6 +98,14 @@ def test_result_as_blocks_is_read_as_text_and_goes_back_as_blocks() -> None:
         ),
         (
             Generic(
+                "image",
+                {"type": "image", "source": {"type": "url", "url": "data:,x"}},
+                extra={"anthropic": {"type": "image"}},
+            ),
+            {"type": "image", "source": {"type": "url", "url": "data:,x"}},
+        ),
+        (
+            Generic(
                 "server_tool_use",
                 {"type": "server_tool_use", "id": "s1"},
                 extra={"anthropic": {"type": "server_tool_use"}},

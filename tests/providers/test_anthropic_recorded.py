@@ -1,6 +1,7 @@
 """The Anthropic adapter on recorded traffic: every answer, every request, every way to cut it."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from loopspan.errors import BadResponse, ProviderError
 from loopspan.messages import Request, Usage
 from loopspan.providers.anthropic import Anthropic
 from tests.corpus import Exchange, cut, lines, read, read_stream, recorded, single_bytes
+from tests.providers.test_anthropic_stream import STOP, closed, delta, opened, sse
 
 ADAPTER = Anthropic()
 
@@ -67,6 +69,40 @@ def test_answer_goes_back_as_it_came(exchange: Exchange) -> None:
         )
     else:
         assert [m["content"] for m in sent] == [exchange.response["content"]][: len(message.parts)]
+
+
+def spelled(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events that spell out an unstreamed body, its texts in two pieces."""
+    yield {
+        "type": "message_start",
+        "message": body | {"content": [], "stop_reason": None, "stop_sequence": None},
+    }
+    for index, block in enumerate(body["content"]):
+        shell, texts = dict(block), {}
+        for key, kind in (("text", "text_delta"), ("thinking", "thinking_delta")):
+            if key in block:
+                shell[key], texts[kind] = "", (key, block[key])
+        if "signature" in block:
+            shell["signature"] = ""
+        if "input" in block:
+            shell["input"] = {}
+            texts["input_json_delta"] = ("partial_json", json.dumps(block["input"]))
+        yield opened(index, **shell)
+        for kind, (key, text) in texts.items():
+            for piece in (text[:5], text[5:]):
+                yield delta(index, kind, **{key: piece})
+        if "signature" in block:
+            yield delta(index, "signature_delta", signature=block["signature"])
+        yield closed(index)
+    told = {key: body.get(key) for key in ("stop_reason", "stop_sequence", "stop_details")}
+    yield {"type": "message_delta", "delta": told, "usage": body["usage"]}
+    yield STOP
+
+
+@recorded("anthropic", where=lambda e: e.status == 200 and not e.streamed)
+def test_as_01_streamed_and_unstreamed_give_the_same_reply(exchange: Exchange) -> None:
+    data = sse(*spelled(exchange.response))
+    assert read_stream(ADAPTER, [data]) == ADAPTER.reply(exchange.response)
 
 
 Change = Callable[[dict[str, Any]], dict[str, Any]]

@@ -1,7 +1,6 @@
 """Streams of the Anthropic adapter, event by event."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from loopspan.messages import Blob, Generic, Reasoning, Reply, Request, Text, To
 from loopspan.providers.adapter import StreamState
 from loopspan.providers.anthropic import Anthropic
 from loopspan.providers.framing import Event
-from tests.corpus import Exchange, recorded, watch
+from tests.corpus import watch
 
 ADAPTER = Anthropic()
 PING = {"type": "ping"}
@@ -58,40 +57,6 @@ def fed(*events: dict[str, Any]) -> StreamState:
     for event in events:
         ADAPTER.event(state, Event(json.dumps(event), event["type"]))
     return state
-
-
-def spelled(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The events that spell out an unstreamed body, its texts in two pieces."""
-    yield {
-        "type": "message_start",
-        "message": body | {"content": [], "stop_reason": None, "stop_sequence": None},
-    }
-    for index, block in enumerate(body["content"]):
-        shell, texts = dict(block), {}
-        for key, kind in (("text", "text_delta"), ("thinking", "thinking_delta")):
-            if key in block:
-                shell[key], texts[kind] = "", (key, block[key])
-        if "signature" in block:
-            shell["signature"] = ""
-        if "input" in block:
-            shell["input"] = {}
-            texts["input_json_delta"] = ("partial_json", json.dumps(block["input"]))
-        yield opened(index, **shell)
-        for kind, (key, text) in texts.items():
-            for piece in (text[:5], text[5:]):
-                yield delta(index, kind, **{key: piece})
-        if "signature" in block:
-            yield delta(index, "signature_delta", signature=block["signature"])
-        yield closed(index)
-    told = {key: body.get(key) for key in ("stop_reason", "stop_sequence", "stop_details")}
-    yield {"type": "message_delta", "delta": told, "usage": body["usage"]}
-    yield STOP
-
-
-@recorded("anthropic", where=lambda e: e.status == 200 and not e.streamed)
-def test_as_01_streamed_and_unstreamed_give_the_same_reply(exchange: Exchange) -> None:
-    events = list(spelled(exchange.response))
-    assert read(*events) == ADAPTER.reply(exchange.response)
 
 
 def test_deltas_are_the_pieces_of_text_and_thinking() -> None:
@@ -141,6 +106,19 @@ def test_tool_without_arguments(deltas: list[dict[str, Any]]) -> None:
     reply = read(start(), shell, *deltas, closed(0), ending("tool_use"), STOP)
     assert reply.message.tool_calls == (ToolCall("now", {}, "c1"),)
     assert reply.finish_reason == "tool_call"
+
+
+def test_arguments_that_came_at_the_start_stay() -> None:
+    shell = opened(0, type="tool_use", id="c1", name="add", input={"a": 1})
+    empty = delta(0, "input_json_delta", partial_json="")
+    reply = read(start(), shell, empty, closed(0), ending("tool_use"), STOP)
+    assert reply.message.tool_calls[0].arguments == {"a": 1}
+
+
+def test_usage_that_cannot_be_read_is_unknown() -> None:
+    first = start() | {"message": {"content": [], "usage": 7}}
+    last = ending() | {"usage": [1]}
+    assert read(first, *said("Hi"), last, STOP).usage == Usage()
 
 
 def test_parallel_tools_even_with_mixed_deltas() -> None:
@@ -294,4 +272,4 @@ def test_error_event_without_an_error_object_is_an_error() -> None:
 )
 def test_event_of_another_shape_is_a_bad_response(event: dict[str, Any]) -> None:
     with pytest.raises(BadResponse):
-        read(start(), event)
+        read(start(), event, ending(), STOP)

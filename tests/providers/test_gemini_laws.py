@@ -15,7 +15,6 @@ from loopspan.messages import (
     File,
     Generic,
     Message,
-    Parameters,
     Part,
     Reasoning,
     Reply,
@@ -73,7 +72,7 @@ users = messages("user", plain_text | media)
 
 @st.composite
 def rounds(draw: st.DrawFn, before: int) -> tuple[int, list[Message]]:
-    """An answer and the results of its calls; calls have an id of the API's, or the one by place."""
+    """An answer and the results of its calls, whose ids are the API's, or made by their place."""
     parts: list[Part] = []
     number = before
     for _ in range(draw(st.integers(1, 3))):

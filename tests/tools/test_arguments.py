@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 from pydantic import BaseModel, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from loopspan.errors import InvalidArguments
 from loopspan.tools import Tool, ToolContext, tool
@@ -27,6 +28,15 @@ class Cat(BaseModel):
 
 class Dog(BaseModel):
     kind: Literal["dog"]
+
+
+class Refused(BaseModel):
+    value: str
+
+    @field_validator("value")
+    @classmethod
+    def refuse(cls, value: str) -> str:
+        raise PydanticCustomError("value_error", "not {value}", {"value": value})
 
 
 class Checked(BaseModel):
@@ -140,6 +150,7 @@ def test_value_that_is_no_json_is_refused() -> None:
 
 def one_of(pet: Annotated[Cat | Dog, Field(discriminator="kind")]) -> None: ...
 def validated(checked: Checked) -> None: ...
+def refused(checked: Refused) -> None: ...
 def identified(id: UUID) -> None: ...
 def timed(at: datetime) -> None: ...
 def coloured(colour: Colour) -> None: ...
@@ -150,6 +161,7 @@ def coloured(colour: Colour) -> None: ...
     [
         (one_of, {"pet": {"kind": "zebra"}}, "pet"),
         (validated, {"checked": {"value": "zebra"}}, "checked.value"),
+        (refused, {"checked": {"value": "zebra"}}, "checked.value"),
         (identified, {"id": "zebra"}, "id"),
         (timed, {"at": "zebra"}, "at"),
         (coloured, {"colour": "zebra"}, "colour"),
@@ -164,6 +176,7 @@ def test_message_and_chain_hold_no_value(
     assert "zebra" not in str(caught.value)
     assert "`z`" not in str(caught.value)
     assert "zebra" not in caught.value.told
+    assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
 
 

@@ -11,8 +11,7 @@ _UNSAFE = (
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u206a-\u206f"  # change the direction of text
     "\ud800-\udfff"  # halves of characters
 )
-_IN_TEXT = re.compile(f"[{_UNSAFE}]")
-_IN_JSON = re.compile(f"[\t\n{_UNSAFE}]")
+_UNSAFE_CHARACTER = re.compile(f"[{_UNSAFE}]")
 
 
 def visible(text: str) -> str:
@@ -20,12 +19,12 @@ def visible(text: str) -> str:
 
     Joiners stay too: emoji and several scripts are written with them.
     """
-    return _IN_TEXT.sub(_escape, text.replace("\r\n", "\n"))
+    return _UNSAFE_CHARACTER.sub(_escape, text.replace("\r\n", "\n"))
 
 
 def visible_json(text: str) -> str:
-    """Return a JSON text with such characters as JSON escapes; it has the same value."""
-    return _IN_JSON.sub(_json_escape, text)
+    """Return compact JSON with such characters as JSON escapes; its value is the same."""
+    return _UNSAFE_CHARACTER.sub(_json_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -10,10 +10,11 @@ from loopspan.errors import ConfigurationError
 from loopspan.jsontext import dump_text
 from loopspan.loop.exchange import RetryPolicy
 from loopspan.loop.tool_calls import Offer
-from loopspan.messages import Parameters, ToolDefinition
+from loopspan.messages import Parameters, ToolDefinition, Window
 from loopspan.prompts import Assembled
 from loopspan.providers.model import Model
 from loopspan.telemetry import semconv as names
+from loopspan.telemetry.cost import table_window
 from loopspan.telemetry.operations import RunFacts
 
 METADATA_LIMIT = 20
@@ -39,6 +40,15 @@ class Plan:
     def max_rounds(self) -> int:
         """The bound of the loop, the caller's before the configuration's."""
         return self.options.max_rounds or self.configuration.max_rounds
+
+    @property
+    def window(self) -> Window | None:
+        """The model's context window, where the configuration or the price table knows it."""
+        own = self.configuration.context_window
+        if own is not None:
+            return Window(own, "configuration")
+        found = table_window(self.model.adapter.price_provider, self.model.name)
+        return None if found is None else Window(found, "table")
 
     @property
     def budget(self) -> Budget:

@@ -12,7 +12,8 @@ from loopspan.loop.exchange import Exchange
 from loopspan.loop.plan import Plan
 from loopspan.loop.result import Outcome, RunResult
 from loopspan.loop.tool_calls import ToolCalls
-from loopspan.messages import Reply, Request
+from loopspan.messages import ContextUse, Reply, Request
+from loopspan.prompts.context import context_use, request_bytes
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.attributes import dry_run_attributes
 from loopspan.telemetry.operations import AgentSpan, ChatSpan
@@ -45,8 +46,9 @@ class Rounds:
             except LoopspanError as error:
                 self._error = error
                 raise
-            except BaseException:
-                self._outcome = "cancelled"
+            except BaseException as error:
+                if not isinstance(error, Exception):
+                    self._outcome = "cancelled"
                 raise
             finally:
                 run.outcome = self._outcome
@@ -56,8 +58,10 @@ class Rounds:
         assembled = {}
         if plan.dry_run:
             request = self._request(closing=False)
+            body = plan.model.adapter.body(request)
+            use = context_use(request, plan.window, None)
             assembled = dry_run_attributes(
-                plan.model.endpoint, request, plan.model.adapter.body(request), settings.content
+                plan.model.endpoint, request, body, use, settings.content
             )
         facts = plan.facts(settings.shared[names.RUN_ID], assembled)
         self._span = AgentSpan(settings, facts)
@@ -85,7 +89,8 @@ class Rounds:
         plan = self._plan
         request = self._request(closing)
         yield Emit(RoundStarted(run.rounds + 1))
-        with ChatSpan(self._settings, run, plan.model.endpoint, request) as chat:
+        use = self._context_use(run, request)
+        with ChatSpan(self._settings, run, plan.model.endpoint, request, use) as chat:
             seconds = plan.budget.seconds
             deadline = None if seconds is None else self._started + seconds
             exchange = Exchange(plan.model, request, chat, plan.retry, deadline)
@@ -93,6 +98,30 @@ class Rounds:
         self._messages.append(reply.message)
         yield Emit(ReplyReceived(chat.round, reply))
         return reply
+
+    def _context_use(self, run: AgentSpan, request: Request) -> ContextUse | None:
+        """Return the estimate for a request, calibrated by what the last round has reported.
+
+        Nobody asks for it where nothing is recorded and the configuration names no window.
+        """
+        if not run.span.is_recording() and self._plan.configuration.context_window is None:
+            return None
+        last = run.last_chat
+        known = None if last is None else last.usage.input_tokens
+        ratio = request_bytes(last.request) / known if last and known else None
+        use = context_use(request, self._plan.window, ratio)
+        if not use.fits and use.window is not None:
+            logger.warning(
+                "round %d of run %s takes about %d tokens and may answer with %d, but the window "
+                "of %s is %d; shorten the prompt, or expect the provider to refuse it",
+                run.rounds + 1,
+                run.facts.run_id,
+                use.tokens,
+                use.reserve,
+                request.model,
+                use.window.tokens,
+            )
+        return use
 
     def _request(self, closing: bool) -> Request:
         plan = self._plan

@@ -18,7 +18,7 @@ from loopspan.loop.result import RunResult
 from loopspan.loop.rounds import Rounds
 from loopspan.loop.streams import AsyncRunStream, RunStream
 from loopspan.loop.tool_calls import Offer
-from loopspan.prompts import Prompt, assemble
+from loopspan.prompts import Library, Prompt, assemble
 from loopspan.providers.connect import connect
 from loopspan.providers.model import Model
 from loopspan.secrets import Secret
@@ -32,7 +32,8 @@ T = TypeVar("T")
 class ToolLoop:
     """A model, tools and a configuration, ready to run.
 
-    `model` is `provider:model` or a `Model`, else the configuration's. `tracer_provider` is where
+    `model` is `provider:model` or a `Model`, else the configuration's. `library` has the skills and
+    snippets that configurations and runs name. `tracer_provider` is where
     the spans go, else the global one; it is never replaced. `content` says what spans may carry:
     `off`, `metadata`, `full`, else what the environment says, else `off`. `client` and
     `async_client` are used as they are and stay open; without them each run has its own.
@@ -44,6 +45,7 @@ class ToolLoop:
         tools: ToolRegistry | Iterable[Tool | Callable[..., Any]] = (),
         *,
         configuration: Configuration | None = None,
+        library: Library | None = None,
         base_url: str | None = None,
         key: str | Secret | None = None,
         tracer_provider: TracerProvider | None = None,
@@ -58,6 +60,7 @@ class ToolLoop:
         spec = model or self.configuration.model
         if spec is None:
             raise ConfigurationError("no model given; pass 'provider:model', such as 'demo:'")
+        self.library = library or Library()
         self.model = spec if isinstance(spec, Model) else connect(spec, base_url=base_url, key=key)
         self.tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         self.content: Content = content or capture_content() or "off"
@@ -135,12 +138,17 @@ class ToolLoop:
         configuration = self.configuration
         options = options or ToolOptions()
         tools = self.tools.snapshot()
-        lists = {"configuration": configuration.tools, "options": options.allow}
+        assembled = assemble(configuration, augmentation, prompt, self.library)
+        lists = {
+            "configuration": configuration.tools,
+            "skills": assembled.allowed_tools,
+            "options": options.allow,
+        }
         plan = Plan(
             model=self.model,
             configuration=configuration,
             options=options,
-            assembled=assemble(configuration, augmentation, prompt),
+            assembled=assembled,
             offer=Offer(tools, lists, options),
             offered=tuple(t.definition for t in tools.offered(lists, options.actor)),
             parameters=options.parameters.over(configuration.parameters),

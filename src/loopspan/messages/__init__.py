@@ -5,6 +5,7 @@ mapping. All values are frozen; what is nested in them (`arguments`, `response`,
 be changed either.
 """
 
+from loopspan.messages.context import ContextUse, Window
 from loopspan.messages.message import Message, assistant, message_from_json, system, user
 from loopspan.messages.parts import (
     Blob,
@@ -26,6 +27,7 @@ __all__ = [
     "assistant",
     "Blob",
     "Choice",
+    "ContextUse",
     "Endpoint",
     "Extra",
     "File",
@@ -46,5 +48,6 @@ __all__ = [
     "ToolDefinition",
     "Uri",
     "Usage",
+    "Window",
     "user",
 ]

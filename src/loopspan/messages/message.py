@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
+from loopspan.messages.formed import Formed
 from loopspan.messages.parts import Part, Reasoning, Text, ToolCall, part_from_json
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Message(Formed):
     """One message of a dialogue."""
 
     role: str
@@ -31,6 +30,11 @@ class Message:
         return "".join(part.content for part in self.parts if isinstance(part, Reasoning))
 
     @property
+    def carried(self) -> str:
+        """What all parts are there for, joined as text."""
+        return "".join(part.carried for part in self.parts)
+
+    @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls that the message asks for, in order."""
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
@@ -43,17 +47,6 @@ class Message:
         }
         if self.name is not None:
             result["name"] = self.name
-        return result
-
-    def form(self, key: object, make: Callable[[Message], T]) -> T:
-        """Return a form of this message (wire JSON, attribute text), made once per key.
-
-        A dialogue is sent again in every round; each of its messages is converted once.
-        """
-        forms = self._forms
-        if key not in forms:
-            forms[key] = make(self)
-        result: T = forms[key]
         return result
 
 

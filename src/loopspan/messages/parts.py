@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from loopspan.jsontext import dump_text
+
 Extra: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
@@ -20,7 +22,7 @@ class _Part:
     __slots__ = ()
     type: str
     extra: Extra
-    _OMIT_EMPTY: ClassVar[frozenset[str]] = frozenset()
+    _CARRIES: ClassVar[str] = "content"
 
     def to_json(self) -> dict[str, Any]:
         """Return the part as the conventions' JSON object; absent values are left out."""
@@ -32,6 +34,12 @@ class _Part:
         if self.extra:
             result["extra"] = self.extra
         return result
+
+    @property
+    def carried(self) -> str:
+        """What the part is there for, as text: what is no text as JSON."""
+        value = getattr(self, self._CARRIES)
+        return value if isinstance(value, str) else dump_text(value)
 
     def own(self, provider: str) -> Mapping[str, Any]:
         """Return the details that this provider asked to keep."""
@@ -60,6 +68,8 @@ class Reasoning(_Part):
 class ToolCall(_Part):
     """The model asks for a call; `arguments` is parsed JSON, or the raw text where it is none."""
 
+    _CARRIES = "arguments"
+
     name: str
     arguments: Any = None
     id: str | None = None
@@ -70,6 +80,8 @@ class ToolCall(_Part):
 @dataclass(frozen=True, slots=True)
 class ToolCallResponse(_Part):
     """The result of a call, as it is sent back; `is_error` where the call failed."""
+
+    _CARRIES = "response"
 
     response: Any
     id: str | None = None
@@ -94,6 +106,8 @@ class Blob(_Part):
 class Uri(_Part):
     """Data by reference, never a `data:` URL."""
 
+    _CARRIES = "uri"
+
     modality: str
     uri: str
     mime_type: str | None = None
@@ -105,6 +119,8 @@ class Uri(_Part):
 class File(_Part):
     """A file that was uploaded to the provider before."""
 
+    _CARRIES = "file_id"
+
     modality: str
     file_id: str
     mime_type: str | None = None
@@ -115,6 +131,8 @@ class File(_Part):
 @dataclass(frozen=True, slots=True)
 class Generic(_Part):
     """A part of a kind that loopspan does not know, kept in its place with its raw body."""
+
+    _CARRIES = "body"
 
     type: str
     body: Any = None

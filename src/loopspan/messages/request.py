@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
+from loopspan.messages.formed import Formed
 from loopspan.messages.message import Message
 from loopspan.messages.parts import Extra
 
 
 @dataclass(frozen=True, slots=True)
-class ToolDefinition:
+class ToolDefinition(Formed):
     """A tool as it is offered; `parameters` is a JSON Schema. Other types the provider runs."""
 
     name: str

@@ -144,7 +144,7 @@ class Anthropic(Adapter):
     def read_event(
         self, state: StreamState, name: str | None, data: dict[str, Any]
     ) -> Iterator[Delta]:
-        return take(state, data.get("type") or name, data)
+        return take(state, data)
 
     def is_complete(self, state: StreamState) -> bool:
         # Nothing but `message_stop` can follow the event that brings the reason.

@@ -136,7 +136,7 @@ def _read_media(modality: str, source: Mapping[str, Any], kept: Extra) -> Part |
     match source:
         case {"type": "base64", "media_type": str(mime), "data": str(data), **rest} if not rest:
             return Blob(modality, data, mime, extra=kept)
-        case {"type": "url", "url": str(url), **rest} if not rest:
+        case {"type": "url", "url": str(url), **rest} if not (rest or url.startswith("data:")):
             return Uri(modality, url, extra=kept)
         case {"type": "file", "file_id": str(file_id), **rest} if not rest:
             return File(modality, file_id, extra=kept)

@@ -14,9 +14,9 @@ from loopspan.messages import Reasoning, Text
 from loopspan.providers.adapter import Delta, StreamState
 
 
-def take(state: StreamState, kind: str | None, data: Mapping[str, Any]) -> Iterator[Delta]:
+def take(state: StreamState, data: Mapping[str, Any]) -> Iterator[Delta]:
     """Put one event into `state.body`; kinds that are not known are passed over, as `ping` is."""
-    match kind:
+    match data.get("type"):
         case "message_start":
             _start(state, data["message"])
         case "content_block_start":
@@ -94,10 +94,11 @@ def _close(state: StreamState, index: int) -> None:
 
 def _conclude(state: StreamState, data: Mapping[str, Any]) -> None:
     """Take what ends a message; its counts are totals and replace the earlier ones."""
-    state.body.update(_known(data["delta"]))
+    state.body.update(_known({**data["delta"]}))
     state.body.update(_known(data, "type", "delta", "usage"))
     state.body["usage"] = {**state.body.get("usage", {}), **_known(data.get("usage"))}
 
 
-def _known(fields: Mapping[str, Any] | None, *without: str) -> dict[str, Any]:
-    return {k: v for k, v in (fields or {}).items() if v is not None and k not in without}
+def _known(fields: Any, *without: str) -> dict[str, Any]:
+    items = fields.items() if isinstance(fields, Mapping) else ()
+    return {key: value for key, value in items if value is not None and key not in without}

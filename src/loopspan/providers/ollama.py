@@ -11,6 +11,7 @@ from loopspan.errors import ConfigurationError
 from loopspan.jsontext import dump
 from loopspan.messages import Choice, Message, Parameters, Reasoning, Reply, Request, Usage
 from loopspan.providers.adapter import Adapter, Delta, StreamState
+from loopspan.providers.chat_requests import count, number
 from loopspan.providers.framing import Framing
 from loopspan.providers.ollama_messages import (
     NAME,
@@ -97,9 +98,9 @@ class Ollama(Adapter):
         return Reply(
             (Choice(message, ended, word),),
             Usage(
-                _count(body.get("prompt_eval_count")),
-                _count(body.get("eval_count")),
-                _count(body.get("prompt_eval_cached_count")),
+                count(body.get("prompt_eval_count")),
+                count(body.get("eval_count")),
+                count(body.get("prompt_eval_cached_count")),
             ),
             response_model=text(body.get("model")) or None,
         )
@@ -190,11 +191,5 @@ def _setting(option: str, value: Any) -> Any:
     if option == "stop":
         words = isinstance(value, list) and all(isinstance(word, str) for word in value)
         return tuple(value) if words else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
     # Below zero it is no limit but a word for one: -1 is endless, -2 is what the context holds.
-    return None if option == "num_predict" and value < 0 else value
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return count(value) if option == "num_predict" else number(value)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
+from urllib.parse import urlsplit, urlunsplit
 
 from loopspan.errors import ConfigurationError
 from loopspan.messages import (
@@ -17,6 +19,8 @@ from loopspan.messages import (
     Usage,
 )
 from loopspan.providers.adapter import Adapter, Delta, ErrorDetail, StreamState
+from loopspan.providers.chat_completions import wait_told
+from loopspan.providers.chat_requests import count, number
 from loopspan.providers.openai_responses_items import read_items, read_output, write_items
 from loopspan.providers.openai_responses_parts import NAME, kept, rest, text
 from loopspan.providers.openai_responses_stream import take
@@ -41,7 +45,8 @@ class OpenAIResponses(Adapter):
     dialogue, thinking included, so that `extra={"store": False}` works just as well. Models whose
     thinking is then lost need `"include": ["reasoning.encrypted_content"]` beside it; others
     refuse that field, so it is not sent unasked.
-    https://platform.openai.com/docs/guides/reasoning#encrypted-reasoning-items
+    https://platform.openai.com/docs/guides/reasoning#encrypted-reasoning-items,
+    https://github.com/pydantic/pydantic-ai/issues/2865
     """
 
     name: ClassVar[str] = NAME
@@ -53,7 +58,10 @@ class OpenAIResponses(Adapter):
     system_apart: ClassVar[bool] = True
 
     def url(self, base_url: str, request: Request) -> str:
-        return f"{base_url.rstrip('/')}/responses"
+        # Azure's address has a query: https://learn.microsoft.com/azure/ai-foundry/openai/reference
+        parts = urlsplit(base_url)
+        path = parts.path.rstrip("/").removesuffix("/responses")
+        return urlunsplit(parts._replace(path=f"{path}/responses", fragment=""))
 
     def headers(self, key: Secret | None) -> dict[str, str]:
         headers = {"content-type": "application/json"}
@@ -73,8 +81,8 @@ class OpenAIResponses(Adapter):
             body["input"] = write_items(messages)
         if request.tools:
             body["tools"] = [_write_tool(tool) for tool in request.tools]
-        if request.tool_choice is not None:
-            body["tool_choice"] = _write_choice(request.tool_choice, request.tools)
+            if request.tool_choice is not None:
+                body["tool_choice"] = _write_choice(request.tool_choice, request.tools)
         if request.stream:
             body["stream"] = True
         return body | _write_settings(request.parameters)
@@ -90,7 +98,7 @@ class OpenAIResponses(Adapter):
             # It stood in the dialogue, and is to stand there again.
             part = Text(messages[0].text, extra=kept(item={}))
             messages = (Message("system", (part,)), *messages[1:])
-        choice = _read_choice(fields.get("tool_choice"), tools)
+        choice = _read_choice(fields.get("tool_choice"), tools) if tools else None
         if choice is not None:
             del fields["tool_choice"]
         return Request(
@@ -113,7 +121,7 @@ class OpenAIResponses(Adapter):
             response_id=text(body.get("id")) or None,
             response_model=text(body.get("model")) or None,
             # https://openrouter.ai/docs/use-cases/usage-accounting: OpenAI itself reports none.
-            cost_usd=float(usage["cost"]) if _is_number(usage.get("cost")) else None,
+            cost_usd=number(usage.get("cost")),
             details={
                 "openai.api.type": "responses",
                 **({"openai.response.service_tier": tier} if tier else {}),
@@ -133,17 +141,26 @@ class OpenAIResponses(Adapter):
 
         https://platform.openai.com/docs/api-reference/responses-streaming/error
         """
-        match body:
-            case {"type": "error", "error": {**error}} | {"type": "error", **error}:
-                error = rest(error, "type") if error.get("type") == "error" else error
-            case {"type": "response.failed", "response": {"error": {**error}}}:
-                pass
-            case {"object": "response", "error": {**error}}:
-                pass
-            case _:
-                return super().read_error(body)
-        code = text(error.get("code") or error.get("type")) or None
-        return ErrorDetail(text(error.get("message")), code, status=_STATUS.get(code or ""))
+        error = _error_in(body)
+        if error is None:
+            detail = super().read_error(body)
+            return detail and replace(detail, retry_after=wait_told(detail.message))
+        code = str(error.get("code") or error.get("type") or "")
+        message = str(error.get("message") or "")
+        return ErrorDetail(message, code or None, wait_told(message), _STATUS.get(code))
+
+
+def _error_in(body: Any) -> Mapping[str, Any] | None:
+    match body:
+        case {"type": "error", "error": dict(error)}:
+            return error
+        case {"type": "error"}:
+            return rest(body, "type")
+        case {"type": "response.failed", "response": {"error": dict(error)}} if error:
+            return error
+        case {"object": "response", "error": dict(error)} if error:
+            return error
+    return None
 
 
 def _is_instructions(message: Message) -> bool:
@@ -176,7 +193,7 @@ def _write_tool(tool: ToolDefinition) -> dict[str, Any]:
         wire["description"] = tool.description
     if tool.parameters is not None:
         wire["parameters"] = tool.parameters
-    return wire | tool.extra.get(NAME, {})
+    return {**wire, **tool.extra.get(NAME, {})}
 
 
 def _read_tool(wire: Mapping[str, Any]) -> ToolDefinition:
@@ -234,7 +251,9 @@ def _write_settings(settings: Parameters) -> dict[str, Any]:
 
 def _read_settings(fields: dict[str, Any]) -> Parameters:
     known: dict[str, Any] = {
-        name: fields.pop(key) for key, name in _SETTINGS.items() if _is_number(fields.get(key))
+        name: fields.pop(key)
+        for key, name in _SETTINGS.items()
+        if number(fields.get(key)) is not None
     }
     match fields.get("reasoning"):
         case {"effort": str(effort), **others}:
@@ -246,7 +265,7 @@ def _read_settings(fields: dict[str, Any]) -> Parameters:
 
 
 def _finish(body: Mapping[str, Any], calls: bool) -> tuple[str, str | None]:
-    """Return the finish reason and the word for it: the status, and why a response is incomplete."""
+    """Return the finish reason, and the status with the reason why it is incomplete."""
     status = text(body.get("status"))
     reason = text((body.get("incomplete_details") or {}).get("reason"))
     match status:
@@ -269,8 +288,4 @@ def _read_usage(usage: Mapping[str, Any]) -> Usage:
         read.get("cache_write_tokens"),
         written.get("reasoning_tokens"),
     )
-    return Usage(*(n if isinstance(n, int) and not isinstance(n, bool) else None for n in counts))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return Usage(*map(count, counts))

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from loopspan.errors import UnsupportedContent
 from loopspan.jsontext import dump_text, load
 from loopspan.messages import Generic, Message, Part, Reasoning, Text, ToolCall, ToolCallResponse
 from loopspan.providers.openai_responses_parts import (
@@ -103,8 +102,6 @@ def _arguments_text(part: ToolCall) -> Any:
 def _write_content(parts: list[Part], role: str) -> _Wire:
     item = parts[0].own(NAME).get("item", {}) if parts else {}
     role = "user" if role == "tool" else role
-    if role == "system" and not all(isinstance(part, Text | Generic) for part in parts):
-        raise UnsupportedContent("a system message takes text only; send the other parts as user")
     match parts:
         case [Text() as part] if "part" not in part.own(NAME):
             return {"role": role, "content": part.content, **item}

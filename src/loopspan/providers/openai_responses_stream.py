@@ -60,7 +60,7 @@ def take(state: StreamState, event: _Wire) -> Iterator[Delta]:
 
 def _take_response(state: StreamState, response: _Wire) -> None:
     # Some servers leave the items out of the last event, having sent each of them before:
-    # https://github.com/openai/codex/issues/11774
+    # https://github.com/QuantumNous/new-api/issues/4362
     output = response.get("output") or state.body.get("output") or []
     state.body |= {**response, "output": output}
 

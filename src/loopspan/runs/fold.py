@@ -14,6 +14,7 @@ from loopspan.runs.spans import (
     at_end,
     at_start,
     calls_of,
+    context_of,
     cost_source,
     joined,
     missing_of_chat,
@@ -113,6 +114,7 @@ class Fold:
             new_from=None if messages is None else offset,
             tools=tools,
             parameters=parameters(a),
+            context=context_of(a),
             missing=tuple(Missing(field=k, why=why) for k, v in unknown.items() if v is None),
         )
 
@@ -160,6 +162,7 @@ class Fold:
             tools=() if tools is None and captured else tools,
             parts=values.objects(a, names.PROMPT_PARTS),
             body=body,
+            context=context_of(a),
             missing=tuple(
                 Missing(field=k, why="not_captured") for k, v in unknown.items() if v is None
             ),

@@ -62,9 +62,7 @@ def _event(event: Mapping[str, Any]) -> SpanEvent:
 
 
 def _attributes(attributes: Any) -> dict[str, Any]:
-    return {
-        str(each.get("key")): _value(each.get("value") or {}) for each in _list(attributes)
-    }
+    return {str(each.get("key")): _value(each.get("value") or {}) for each in _list(attributes)}
 
 
 def _value(value: Mapping[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from loopspan.runs import values
 from loopspan.runs.steps import (
     CalledTool,
+    Context,
     CostSource,
     Cut,
     Missing,
@@ -112,6 +113,21 @@ def at_end(span: SpanRecord) -> dict[str, Any]:
         "state": state_of(span),
         "error": error_of(span),
     }
+
+
+def context_of(a: Mapping[str, Any]) -> Context | None:
+    """Return what a request takes of the context window, where that was estimated."""
+    tokens = values.integer(a, names.CONTEXT_TOKENS)
+    if tokens is None:
+        return None
+    source = a.get(names.CONTEXT_WINDOW_SOURCE)
+    return Context(
+        estimated_tokens=tokens,
+        calibrated=a.get(names.CONTEXT_CALIBRATED) is True,
+        window=values.integer(a, names.CONTEXT_WINDOW),
+        window_source=source if source in ("configuration", "table") else None,
+        fits=a.get(names.CONTEXT_FITS) is not False,
+    )
 
 
 def parameters(a: Mapping[str, Any]) -> dict[str, Any]:

@@ -100,6 +100,19 @@ class _Step(_Frozen):
     missing: tuple[Missing, ...] = ()
 
 
+class Context(_Frozen):
+    """What a request takes of the context window, in tokens: an estimate.
+
+    It is `calibrated` once an earlier round of the run has reported a count.
+    """
+
+    estimated_tokens: int
+    calibrated: bool
+    window: int | None
+    window_source: Literal["configuration", "table"] | None
+    fits: bool
+
+
 class RequestStep(_Step):
     """What was sent: the whole list of messages; those from `new_from` on are new in this round."""
 
@@ -110,6 +123,7 @@ class RequestStep(_Step):
     new_from: int | None
     tools: tuple[dict[str, Any], ...] | None
     parameters: dict[str, Any]
+    context: Context | None = None
 
 
 class ChatStep(_Step):
@@ -151,6 +165,7 @@ class AssembledStep(_Step):
     tools: tuple[dict[str, Any], ...] | None
     parts: tuple[dict[str, Any], ...] | None
     body: dict[str, Any] | None
+    context: Context | None = None
 
 
 RunStep: TypeAlias = Annotated[

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from loopspan.jsontext import dump_text
-from loopspan.messages import Endpoint, Message, Parameters, Reply, Request, ToolCall, Usage
+from loopspan.messages import (
+    ContextUse,
+    Endpoint,
+    Message,
+    Parameters,
+    Reply,
+    Request,
+    ToolCall,
+    Usage,
+)
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.content import (
     Content,
@@ -90,11 +99,16 @@ def _content(endpoint: Endpoint, request: Request, delta: Delta, content: Conten
 
 
 def dry_run_attributes(
-    endpoint: Endpoint, request: Request, body: Mapping[str, Any], content: Content
+    endpoint: Endpoint,
+    request: Request,
+    body: Mapping[str, Any],
+    use: ContextUse,
+    content: Content,
 ) -> Attributes:
     """Return what a dry run shows: what round 1 would carry, and the body that would be sent."""
     attributes = request_attributes(endpoint, request, Delta(0, 1), content)
     attributes |= definitions_attribute(request, Delta(0, 1), 1, content)
+    attributes |= context_attributes(use)
     attributes[names.PROVIDER_NAME] = endpoint.provider
     if content == "full":
         attributes[names.REQUEST_BODY] = dump_text(body)
@@ -148,6 +162,19 @@ def usage_attributes(usage: Usage) -> Attributes:
         names.USAGE_REASONING: usage.reasoning_output_tokens,
     }
     return {k: v for k, v in counts.items() if v is not None}
+
+
+def context_attributes(use: ContextUse) -> Attributes:
+    """Return the estimate of what a request takes of the context window."""
+    attributes: Attributes = {
+        names.CONTEXT_TOKENS: use.tokens,
+        names.CONTEXT_CALIBRATED: use.calibrated,
+        names.CONTEXT_FITS: use.fits,
+    }
+    if use.window is not None:
+        attributes[names.CONTEXT_WINDOW] = use.window.tokens
+        attributes[names.CONTEXT_WINDOW_SOURCE] = use.window.source
+    return attributes
 
 
 def cost_attributes(cost: Cost) -> Attributes:

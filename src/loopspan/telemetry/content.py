@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from loopspan.errors import ConfigurationError
 from loopspan.jsontext import dump_text, load
-from loopspan.messages import Choice, Message, Part, ToolDefinition
+from loopspan.messages import Choice, Message, Part, ToolDefinition, part_from_json
 from loopspan.telemetry import semconv as names
 
 Content: TypeAlias = Literal["off", "metadata", "full"]
@@ -111,17 +111,11 @@ def _part_json(part: Part, mode: Content) -> dict[str, Any]:
 def part_metadata(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return what may be said of a part without what it carries."""
     kept = {k: part[k] for k in _NAMES if k in part}
-    return {**kept, "bytes": part["bytes"] if "bytes" in part else _size(part)}
+    return {**kept, "bytes": part["bytes"] if "bytes" in part else _size(part_from_json(part))}
+
+
+def _size(part: Part) -> int:
+    return len(part.carried.encode("utf-8", "surrogatepass"))
 
 
 _NAMES = ("type", "id", "name", "modality", "mime_type", "is_error")
-
-
-def _size(part: Mapping[str, Any]) -> int:
-    """Return the bytes of what the part carries, text as it is and anything else as JSON."""
-    for key in ("content", "arguments", "response", "uri", "file_id", "body"):
-        if key in part:
-            value = part[key]
-            text = value if isinstance(value, str) else dump_text(value)
-            return len(text.encode("utf-8", "replace"))
-    return 0

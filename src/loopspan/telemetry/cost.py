@@ -37,6 +37,19 @@ def cost_of(reply: Reply, price_provider: str | None, model: str) -> Cost:
     return Cost(None, missing="no price")
 
 
+@lru_cache(maxsize=256)
+def table_window(provider: str | None, model: str) -> int | None:
+    """Return the context window that the price table knows for a model, in tokens."""
+    if provider is None:
+        return None
+    try:
+        from genai_prices.data_snapshot import get_snapshot
+
+        return get_snapshot().find_provider_model(model, None, provider, None)[1].context_window
+    except Exception:  # noqa: BLE001  # unknown, like a table that cannot be read
+        return None
+
+
 def _table_price(usage: Usage, provider: str, model: str) -> Cost | None:
     try:
         # The table is large and brings an HTTP client of its own: only when a price is asked for.

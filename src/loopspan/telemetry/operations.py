@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from opentelemetry.trace import SpanKind
 
-from loopspan.messages import Endpoint, Reply, Request, ToolCall, Usage
+from loopspan.messages import ContextUse, Endpoint, Reply, Request, ToolCall, Usage
 from loopspan.telemetry import attributes as made
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.cost import Cost, cost_of
@@ -110,13 +110,19 @@ class ChatSpan(Invocation):
     kind: ClassVar[SpanKind] = SpanKind.CLIENT
 
     def __init__(
-        self, settings: SpanSettings, run: AgentSpan, endpoint: Endpoint, request: Request
+        self,
+        settings: SpanSettings,
+        run: AgentSpan,
+        endpoint: Endpoint,
+        request: Request,
+        use: ContextUse | None = None,
     ) -> None:
         run.rounds += 1
         self.run = run
         self.endpoint = endpoint
         self.request = request
         self.round = run.rounds
+        self.use = use
         self.reply: Reply | None = None
         self.first_chunk_after: float | None = None
         self._raw_response = bytearray()
@@ -145,6 +151,7 @@ class ChatSpan(Invocation):
             self.attributes_for_sampling()
             | made.request_attributes(self.endpoint, self.request, self.delta, content)
             | made.definitions_attribute(self.request, self.delta, self.round, content)
+            | ({} if self.use is None else made.context_attributes(self.use))
         )
 
     def attributes_at_end(self) -> dict[str, Any]:

@@ -1,0 +1,56 @@
+"""A dry run as lines of text: the messages with their origin, the tools, the body."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from loopspan.cli.figures import count
+from loopspan.cli.parts import joined, message_text
+from loopspan.cli.text import Line, block, unknown
+from loopspan.cli.visible import visible
+from loopspan.runs import AssembledStep
+
+
+def assembled_lines(step: AssembledStep) -> list[Line]:
+    """Return all that a dry run put together, nothing of it cut."""
+    return [*_messages(step), Line(), *_tools(step), Line(), *_body(step)]
+
+
+def _messages(step: AssembledStep) -> Iterator[Line]:
+    parts = step.parts or ()
+    yield Line("Messages", "round", note=count(len(step.messages or ()), "message"), indent=0)
+    if step.messages is None:
+        yield unknown(step, "messages")
+    for index, message in enumerate(step.messages or ()):
+        origin = joined(_provenance(part) for part in parts if part.get("message") == index)
+        yield Line(origin, "note", visible(str(message.get("role") or "?")))
+        yield from block(message_text(message), None, indent=4)
+    for part in parts:
+        if part.get("message") is None:
+            yield Line(_provenance(part), "warning", "left out")
+
+
+def _tools(step: AssembledStep) -> Iterator[Line]:
+    tools = step.tools or ()
+    yield Line("Tools", "tool", note=count(len(tools), "tool"), indent=0)
+    for tool in tools:
+        described = str(tool.get("description") or "").strip().partition("\n")[0]
+        yield Line(visible(str(tool.get("name"))), "call", note=visible(described))
+
+
+def _body(step: AssembledStep) -> Iterator[Line]:
+    yield Line("Body", "reply", note="as it would be sent", indent=0)
+    if step.body is None:
+        yield unknown(step, "body")
+    else:
+        yield from block(json.dumps(step.body, indent=2, ensure_ascii=False), None)
+
+
+def _provenance(part: Mapping[str, Any]) -> str:
+    """Return where a piece of the prompt comes from, and whatever else is known of it."""
+    named = " ".join(str(part[key]) for key in ("type", "id") if part.get(key))
+    size = part.get("bytes")
+    others = (f"{k} {v}" for k, v in part.items() if k not in ("type", "id", "message", "bytes"))
+    return visible(joined((named, "" if size is None else f"{size:,} bytes", *others)))

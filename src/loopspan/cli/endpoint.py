@@ -1,0 +1,48 @@
+"""Where an address is, and whether anything listens there."""
+
+from __future__ import annotations
+
+import socket
+from urllib.parse import urlsplit
+
+from loopspan.environment import variable
+from loopspan.telemetry.setup import protocol
+
+_PATIENCE = 3.0
+"""The seconds that a connection may take."""
+
+
+def exporter_endpoint() -> tuple[str, bool]:
+    """Return where spans are exported to by the standard variables, and whether one says so.
+
+    https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp
+    """
+    traces = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    if traces:
+        return traces, True
+    base = variable("OTEL_EXPORTER_OTLP_ENDPOINT")
+    if protocol() == "grpc":
+        return base or "http://localhost:4317", base is not None
+    return f"{(base or 'http://localhost:4318').rstrip('/')}/v1/traces", base is not None
+
+
+def without_login(url: str) -> str:
+    """Return the address without a user and password, and without what follows its path."""
+    scheme, slashes, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path.partition('?')[0]}"
+
+
+def unreachable(url: str) -> str | None:
+    """Return why no connection can be made to this address, `None` where one can."""
+    parts = urlsplit(url if "://" in url else f"//{url}")
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        if not parts.hostname:
+            return "it names no host"
+        with socket.create_connection((parts.hostname, port), _PATIENCE):
+            return None
+    except ValueError as error:
+        return str(error)
+    except OSError as error:
+        return error.strerror or str(error)

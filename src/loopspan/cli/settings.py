@@ -1,0 +1,87 @@
+"""What `loopspan run` was asked to do, checked."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopspan.builtin import builtin_tools
+from loopspan.configuration import RunAugmentation, ToolOptions
+from loopspan.errors import ConfigurationError
+from loopspan.messages import Parameters
+from loopspan.tools import Actor, ToolRegistry
+
+ADMIN = Actor(is_admin=True)
+"""Who sits at the terminal may do there what any tool may do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """The arguments of `loopspan run`."""
+
+    prompt: str
+    model: str
+    base_url: str | None = None
+    tools: tuple[str, ...] = ()
+    no_tools: bool = False
+    allow: tuple[str, ...] | None = None
+    system: str | None = None
+    max_rounds: int | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    dry_run: bool = False
+    stream: bool = False
+    capture_content: bool = False
+    capture_raw: bool = False
+    export: bool = False
+    json: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.prompt.strip():
+            raise ConfigurationError("the prompt is empty; give the text to send to the model")
+        if self.no_tools and (self.tools or self.allow is not None):
+            raise ConfigurationError("--no-tools excludes --tools and --allow; leave one out")
+
+    def options(self) -> ToolOptions:
+        """Return the options of the run."""
+        return ToolOptions(
+            allow=() if self.no_tools else self.allow,
+            max_rounds=self.max_rounds,
+            parameters=Parameters(temperature=self.temperature, max_tokens=self.max_tokens),
+            actor=ADMIN,
+            capture_raw=self.capture_raw,
+        )
+
+    def augmentation(self) -> RunAugmentation | None:
+        """Return what is put over the configuration."""
+        return None if self.system is None else RunAugmentation(system_prompt=self.system)
+
+
+def tools_of(settings: RunSettings) -> ToolRegistry:
+    """Return the tools of the run: those of the named modules, else the built-in ones.
+
+    Raises `ConfigurationError` for a module without tools, and for an allowed tool that would
+    not be offered.
+    """
+    if settings.no_tools:
+        return ToolRegistry()
+    if settings.tools:
+        _look_here_too()
+        registry = ToolRegistry.from_modules(settings.tools)
+    else:
+        registry = ToolRegistry(builtin_tools())
+    offered = [tool.name for tool in registry.offered(actor=ADMIN)]
+    for name in settings.allow or ():
+        if name not in offered:
+            state = "is disabled" if name in registry else "does not exist"
+            known = ", ".join(offered) or "none"
+            raise ConfigurationError(f"--allow: the tool {name!r} {state}; there are: {known}")
+    return registry
+
+
+def _look_here_too() -> None:
+    """Let modules of the current folder be found, after all that is installed."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)

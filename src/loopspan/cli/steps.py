@@ -1,0 +1,155 @@
+"""The steps of a run as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from loopspan.cli.dry_run import assembled_lines
+from loopspan.cli.figures import count, cut, duration, tokens, usd
+from loopspan.cli.parts import call_text, joined, message_text
+from loopspan.cli.text import Line, Style, block, unknown
+from loopspan.cli.visible import visible
+from loopspan.runs import AssembledStep, ChatStep, RequestStep, RunStep, ToolStep
+from loopspan.runs.steps import RawBodies
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many lines of a text are shown; `None` is all of them."""
+
+    sent: int | None = 12
+    again: int | None = 1
+    """Of the messages in later rounds: replies and results that were shown when they came."""
+    thinking: int | None = 30
+    call: int | None = 4
+    result: int | None = 12
+
+
+ALL = Limits(None, None, None, None, None)
+
+
+class StepText:
+    """Steps as lines, in the order of the run: what was said before is not said again."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._tools: tuple[dict[str, Any], ...] | None = None
+
+    def lines(self, step: RunStep) -> list[Line]:
+        """Return the lines of a step, a heading first."""
+        match step:
+            case RequestStep():
+                return list(self._request(step))
+            case ChatStep():
+                return list(self._chat(step))
+            case ToolStep():
+                return list(self._tool(step))
+            case AssembledStep():
+                return assembled_lines(step)
+            case _:
+                assert_never(step)
+
+    def _request(self, step: RequestStep) -> Iterator[Line]:
+        model = " ".join(filter(None, (step.provider, step.model)))
+        settings = (f"{key} {value}" for key, value in step.parameters.items())
+        facts = visible(joined((model, *settings)))
+        yield Line(f"Round {step.round or '?'}", "round", note=facts, indent=0)
+        if step.messages is None:
+            yield unknown(step, "messages")
+        start = step.new_from or 0
+        limit = self._limits.again if start else self._limits.sent
+        for message in (step.messages or ())[start:]:
+            yield from block(message_text(message), limit, str(message.get("role") or "?"))
+        yield self._offered(step)
+        self._tools = step.tools
+
+    def _offered(self, step: RequestStep) -> Line:
+        if step.tools is None:
+            return unknown(step, "tools")
+        if step.tools and step.tools == self._tools:
+            return Line(f"the same {len(step.tools)}", "note", "tools")
+        names = ", ".join(str(tool.get("name")) for tool in step.tools)
+        return Line(visible(names) or "none", "note", "tools")
+
+    def _chat(self, step: ChatStep) -> Iterator[Line]:
+        yield _heading(step, "Reply", "reply", _chat_facts(step))
+        for retry in step.retries:
+            said = f"answered {retry.status}" if retry.status else "failed"
+            waited = duration(retry.delay_ms)
+            yield Line(f"attempt {retry.attempt} {said}, waited {waited}", "warning", "retry")
+        if step.thinking:
+            yield from block(step.thinking, self._limits.thinking, "thinking", "thinking")
+        if step.content:
+            yield from block(step.content, None)
+        elif step.content is None and step.state == "ok":
+            yield unknown(step, "content")
+        for call in step.tool_calls or ():
+            yield from block(f"→ {call_text(call.name, call.arguments)}", self._limits.call)
+        yield from _error(step)
+        if step.raw is not None:
+            yield from self._raw(step.raw)
+
+    def _raw(self, raw: RawBodies) -> Iterator[Line]:
+        for name, body in (("sent", raw.request), ("received", raw.response)):
+            if body is not None:
+                size = count(len(body.encode("utf-8", "replace")), "byte")
+                yield Line(f"{name}, {size}", "note", "raw body")
+                yield from block(body, self._limits.result, style="note", indent=4)
+
+    def _tool(self, step: ToolStep) -> Iterator[Line]:
+        [call, *more], rest = cut(call_text(step.name, step.arguments), 1)
+        facts = [f"refused by {visible(step.refused_by)}"] if step.refused_by else []
+        yield _heading(step, f"Tool {call}{' …' if more or rest else ''}", "tool", facts)
+        yield from _error(step)
+        if step.result is not None:
+            style: Style = "error" if step.is_error else "plain"
+            yield from block(step.result, self._limits.result, style=style)
+        elif step.error is None and step.state == "ok":
+            yield unknown(step, "result")
+        for each in step.cut:
+            sizes = f"{each.kept:,} of {each.total:,} bytes went to the model"
+            yield Line(sizes, "warning", visible(each.field))
+
+
+def step_lines(steps: Iterable[RunStep], limits: Limits | None = None) -> list[Line]:
+    """Return the lines of the steps of a run, an empty line between two of them."""
+    text = StepText(limits)
+    lines: list[Line] = []
+    for step in steps:
+        lines += [Line(), *text.lines(step)] if lines else text.lines(step)
+    return lines
+
+
+def _heading(step: ChatStep | ToolStep, words: str, style: Style, facts: Iterable[str]) -> Line:
+    took = duration(step.duration_ms)
+    match step.state:
+        case "ok":
+            return Line(words, style, note=joined((took, *facts)), indent=0)
+        case "error":
+            return Line(words, "error", note=joined((f"failed after {took}", *facts)), indent=0)
+        case "cancelled":
+            return Line(words, "warning", note=joined((f"stopped after {took}", *facts)), indent=0)
+        case "open" | "lost":
+            return Line(words, "warning", note=joined((step.state, *facts)), indent=0)
+        case _:
+            assert_never(step.state)
+
+
+def _chat_facts(step: ChatStep) -> Iterator[str]:
+    if step.time_to_first_chunk_ms is not None:
+        yield f"first part after {duration(step.time_to_first_chunk_ms)}"
+    if step.usage.input_tokens is not None or step.usage.output_tokens is not None:
+        yield f"{tokens(step.usage)} tokens"
+    if step.cost_usd is not None:
+        yield usd(step.cost_usd)
+    reason, raw = step.finish_reason, step.finish_reason_raw
+    if reason is not None:
+        yield visible(reason if raw in (None, reason) else f"{reason} ({raw})")
+
+
+def _error(step: ChatStep | ToolStep) -> Iterator[Line]:
+    if step.error is not None:
+        said = f"{step.error.type}: {step.error.message}" if step.error.message else step.error.type
+        yield from block(said, None, "error", "error")

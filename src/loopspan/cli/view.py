@@ -1,0 +1,122 @@
+"""A run in a terminal, live: what is over stands above, what goes on moves below."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.rule import Rule
+from rich.text import Text
+
+from loopspan.cli.now import Now
+from loopspan.cli.steps import StepText
+from loopspan.cli.summary import Summary, summary
+from loopspan.cli.text import Line, Style
+from loopspan.flow.events import ReasoningDelta, TextDelta
+from loopspan.runs import ChatStep, RequestStep, Run, RunStep, ToolStep
+
+STYLES: Mapping[Style, str] = {
+    "plain": "",
+    "round": "bold cyan",
+    "reply": "bold green",
+    "tool": "bold magenta",
+    "call": "magenta",
+    "thinking": "dim italic",
+    "note": "dim",
+    "error": "bold red",
+    "good": "bold green",
+    "warning": "yellow",
+}
+
+
+def terminal_console(out: TextIO) -> Console:
+    """Return a console that takes all text as it is; colours are off where NO_COLOR says so."""
+    return Console(file=out, markup=False, emoji=False, highlight=False)
+
+
+class TerminalView:
+    """Draws into a terminal; close it to give the terminal back."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._console = terminal_console(out)
+        self._text = StepText()
+        self._now = Now()
+        self._live = Live(
+            self._now,
+            console=self._console,
+            transient=True,
+            refresh_per_second=10,
+            redirect_stdout=False,
+            redirect_stderr=sys.stderr.isatty(),
+        )
+
+    def step(self, step: RunStep) -> None:
+        """Draw a step: what is open into the moving part, what is over above it."""
+        if not self._live.is_started:
+            self._live.start()
+        match step:
+            case RequestStep():
+                self._write(self._text.lines(step))
+                self._now.wait(step.model)
+            case ToolStep(state="open"):
+                self._now.start(step)
+            case ToolStep():
+                self._now.finish(step)
+                self._write(self._text.lines(step))
+            case ChatStep():
+                self._now.rest()
+                self._write(self._text.lines(_told_below(step)))
+            case _:
+                self._write(self._text.lines(step))
+
+    def delta(self, delta: TextDelta | ReasoningDelta) -> None:
+        """Draw a piece of the answer into the moving part."""
+        self._now.hear(delta.content, thinking=isinstance(delta, ReasoningDelta))
+
+    def run(self, run: Run) -> None:
+        """Draw the strip that says how the run came out."""
+        self.close()
+        self._console.print(Rule(style="dim"))
+        self._console.print(strip(summary(run), self._console.width))
+
+    def close(self) -> None:
+        """Take the moving part away."""
+        self._live.stop()
+
+    def _write(self, lines: Iterable[Line]) -> None:
+        # In one call, or the moving part is drawn again after each line.
+        drawn = Text("\n").join([draw(line, self._console) for line in lines])
+        self._console.print(drawn, Text(), sep="\n", no_wrap=True, overflow="ignore", crop=False)
+
+
+def draw(line: Line, console: Console) -> Text:
+    """Return a line, wrapped below its own text."""
+    text = Text(line.text, STYLES[line.style])
+    if line.note:
+        text.append(f"  {line.note}", "dim not bold")
+    indent = len(line.head)
+    pieces = text.wrap(console, max(20, console.width - indent), overflow="fold")
+    return Text(line.head, "dim") + Text("\n" + " " * indent).join(pieces)
+
+
+def strip(said: Summary, width: int) -> Text:
+    """Return how a run came out, as many facts on a line as fit."""
+    drawn = Text(said.outcome, STYLES[said.style])
+    used = len(said.outcome)
+    for label, value in said.facts:
+        fact = Text.assemble((f"{label} ", "dim"), value)
+        fits = used + 3 + len(fact) <= width
+        drawn.append("   " if fits else "\n")
+        drawn.append_text(fact)
+        used = used + 3 + len(fact) if fits else len(fact)
+    return drawn
+
+
+def _told_below(step: ChatStep) -> ChatStep:
+    """Leave the error's sentence to the end of the output, where it stands in the same terminal."""
+    if step.error is None or not sys.stderr.isatty():
+        return step
+    return step.model_copy(update={"error": step.error.model_copy(update={"message": None})})

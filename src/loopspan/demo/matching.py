@@ -1,0 +1,91 @@
+"""Which tools a prompt is about: words in common with their names and descriptions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loopspan.demo.requests import Function
+from loopspan.demo.words import WEAK_STEMS, subject
+
+_CLAUSE = re.compile(r"(?:[.?!](?=\s)|[;\n]|,?\s+(?:and|then|also)\b|,(?=\s))\s*", re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
+_SENTENCE = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A tool, and the part of the prompt that is about it."""
+
+    function: Function
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    name: frozenset[str]
+    description: frozenset[str]
+
+    def score(self, asked: frozenset[str]) -> tuple[int, float]:
+        """Return how much the tool has in common with a prompt, and how much of its name that is."""
+        named = len(self.name & asked)
+        shared = 3 * named + len(self.description & asked)
+        return shared, named / max(1, len(self.name))
+
+
+def match(prompt: str, functions: Sequence[Function]) -> list[Match]:
+    """Return the tools that a prompt is about, in the prompt's order.
+
+    A clause is about the tools that it names; where it names none, about the one whose
+    description has most words in common with it.
+    """
+    known = [_Words(subject(f.name), _about(f)) for f in functions]
+    asked = subject(prompt)
+    clauses = _clauses(prompt)
+    starts: dict[int, int] = {}
+    for position, clause in enumerate(clauses):
+        for number in _meant(subject(clause), asked, known):
+            starts.setdefault(number, position)
+    first = min(starts.values(), default=0)
+    matches = []
+    for number, start in starts.items():
+        end = min((s for s in starts.values() if s > start), default=len(clauses))
+        text = "".join(clauses[0 if start == first else start : end])
+        matches.append(Match(functions[number], text.strip()))
+    return matches
+
+
+def _about(function: Function) -> frozenset[str]:
+    """Return the subject of a description's first sentence; long ones have every word."""
+    return subject(_SENTENCE.split(function.description or "", maxsplit=1)[0])
+
+
+def _clauses(prompt: str) -> list[str]:
+    """Return the clauses of a prompt, their separators with them; quotes are not cut."""
+    quotes = [quote.span() for quote in _QUOTED.finditer(prompt)]
+    ends = [
+        found.end()
+        for found in _CLAUSE.finditer(prompt)
+        if not any(start < found.start() < end for start, end in quotes)
+    ]
+    edges = [0, *ends, len(prompt)]
+    return [prompt[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b]
+
+
+def _meant(clause: frozenset[str], asked: frozenset[str], known: Sequence[_Words]) -> list[int]:
+    """Return the tools that a clause is about, by their numbers."""
+    named: dict[int, None] = {}
+    for word in sorted(clause):
+        candidates = [n for n, words in enumerate(known) if word in _strong(words.name)]
+        if candidates:
+            named[max(candidates, key=lambda n: known[n].score(asked))] = None
+    if named:
+        return list(named)
+    described = [n for n, words in enumerate(known) if clause & words.description - WEAK_STEMS]
+    return described and [max(described, key=lambda n: known[n].score(clause))]
+
+
+def _strong(name: frozenset[str]) -> frozenset[str]:
+    """Return the words of a name that choose it; all of them where all are weak."""
+    return name - WEAK_STEMS or name
