@@ -152,7 +152,8 @@ class ToolCalls:
             span.tool_outcome = "not_run"
         run_id, name = span.run.facts.run_id, span.call.name
         if isinstance(error, ToolError):
-            logger.warning("tool %r in run %s: %s", name, run_id, error)
+            rule = span.refused_by or error.error_type
+            logger.warning("tool %r in run %s: %s (%s)", name, run_id, error, rule)
             return f"Error: {error.told}"
         logger.error("tool %r failed in run %s", name, run_id, exc_info=error)
         return f"Error: {ToolError.told}"
