@@ -39,6 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     "testing": LOOP | {"loop", "runs"},
     "playground": LOOP | {"__init__", "loop", "runs"},
     "cli": LOOP | {"__init__", "loop", "playground", "runs"},
+    "__main__": {"cli"},
     # What needs an extra, a server or a test is imported by its own name.
     "__init__": LOOP - {"demo"} | {"loop", "runs"},
 }

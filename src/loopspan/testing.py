@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import httpx
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
-from loopspan.jsontext import dump, load
+from loopspan.jsontext import load
 from loopspan.providers.model import Model
 from loopspan.providers.openai import OpenAI
 from loopspan.runs import RunTrace
@@ -113,7 +113,9 @@ class ScriptedModel:
             return httpx.Response(
                 200, headers={"content-type": "text/event-stream"}, content=_sse(completion)
             )
-        return httpx.Response(200, json=completion)
+        return httpx.Response(
+            200, headers={"content-type": "application/json"}, content=_json(completion)
+        )
 
     def _completion(self, answer: JSON, number: int) -> JSON:
         usage = answer.get("usage", {"prompt_tokens": 10 * number, "completion_tokens": 5})
@@ -147,7 +149,12 @@ def _sse(completion: JSON) -> bytes:
     events.append({**head, "choices": [end]})
     if "usage" in completion:
         events.append({**head, "choices": [], "usage": completion["usage"]})
-    return b"".join(b"data: " + dump(event) + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+    return b"".join(b"data: " + _json(event) + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+
+
+def _json(value: JSON) -> bytes:
+    """Return JSON as servers write it, odd values (NaN, lone surrogates) included."""
+    return json.dumps(value).encode()
 
 
 @dataclass

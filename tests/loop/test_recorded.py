@@ -21,7 +21,10 @@ DIFFERENT: dict[str, tuple[dict[str, object], str]] = {
         "the gateway reports a zero in the last event, which the index does not read",
     ),
     "gemini/chatlas-google-web-fetch-streaming.json": ({"input": 1155}, TOOL_USE),
-    "gemini/lcgo-testdata-googleaicall.json": ({"finish": "1"}, "an enum as a number, told as text"),
+    "gemini/lcgo-testdata-googleaicall.json": (
+        {"finish": "1"},
+        "an enum as a number, told as text",
+    ),
     "gemini/pydai-google-model-file-search-grounding-gemini-3-false.json": (
         {"input": 534},
         TOOL_USE,

@@ -1,5 +1,6 @@
 """What the tests of the chat-completions family share: adapters, recordings, made-up traffic."""
 
+import functools
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -103,6 +104,7 @@ def _pieces(text: str) -> list[str]:
     return [text[i : i + 7] for i in range(0, len(text), 7)]
 
 
+@functools.cache
 def requests(adapter: ChatCompletions) -> st.SearchStrategy[Request]:
     """Requests that this adapter's format can express."""
     urls = [
@@ -118,7 +120,7 @@ def requests(adapter: ChatCompletions) -> st.SearchStrategy[Request]:
         s.messages("developer", s.text_parts()),
         s.messages("user", spoken),
         answers(adapter),
-        s.messages("tool", s.tool_results(response=s.texts | s.objects), max_size=1),
+        s.messages("tool", s.tool_results(), max_size=1),
     )
     extra = st.fixed_dictionaries({}, optional={"user": s.texts, "response_format": s.objects})
     return s.requests(dialogue, s.parameters(*adapter.settings, extra=extra))
@@ -150,3 +152,36 @@ def ask(*messages: Message, **fields: Any) -> Request:
 def with_extra(**extra: Any) -> Parameters:
     """Settings that hold only fields of the provider's own."""
     return Parameters(extra=extra)
+
+
+RICH: dict[str, Any] = {
+    **plain(
+        content="Hello there",
+        reasoning="Hm, so",
+        tool_calls=[
+            call_delta(None, id="abcdefgh1", type="function", name="f", arguments='{"a": 1}'),
+            call_delta(None, id="abcdefgh2", type="function", name="g", arguments=""),
+        ],
+        annotations=[{"type": "url_citation", "url_citation": {"url": "https://example.org"}}],
+        finish="tool_calls",
+    ),
+    "usage": {
+        "prompt_tokens": 5,
+        "completion_tokens": 9,
+        "prompt_tokens_details": {"cached_tokens": 1, "cache_write_tokens": 2},
+        "completion_tokens_details": {"reasoning_tokens": 3},
+        "cost": 0.5,
+    },
+}
+MORE: dict[str, Any] = plain(
+    content=[
+        {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}], "closed": True},
+        {"type": "text", "text": "Hi", "annotations": []},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+    ],
+    reasoning_details=[{"type": "reasoning.text", "text": "Hm", "index": 0, "signature": "s"}],
+    images=[{"type": "image_url", "image_url": {"url": "https://example.org/1.png"}}],
+    refusal="No.",
+    audio={"id": "a1", "data": "AAAA", "transcript": "Hi", "expires_at": 1},
+    function_call={"name": "f", "arguments": "{}"},
+)

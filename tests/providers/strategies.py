@@ -108,12 +108,24 @@ def dialogues(*kinds: Strategy[Message], max_size: int = 4) -> Strategy[tuple[Me
     return st.lists(st.one_of(*kinds), min_size=1, max_size=max_size).map(tuple)
 
 
+_schemas: Strategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "type": st.just("object"),
+        "properties": st.dictionaries(
+            names, st.sampled_from([{"type": "string"}, {"type": "integer", "minimum": 0}, {}])
+        ),
+    }
+)
+
+
 def tool_definitions() -> Strategy[ToolDefinition]:
     """Tools that the client runs, with and without description."""
-    schemas = st.fixed_dictionaries(
-        {"type": st.just("object"), "properties": st.dictionaries(names, objects, max_size=2)}
-    )
-    return st.builds(ToolDefinition, names, st.none() | texts, schemas)
+    return st.builds(ToolDefinition, names, _nothing | texts, _schemas)
+
+
+_tools: Strategy[list[ToolDefinition]] = st.lists(
+    tool_definitions(), max_size=2, unique_by=lambda tool: tool.name
+)
 
 
 _PARAMETERS: Mapping[str, Strategy[Any]] = {
@@ -148,7 +160,7 @@ def requests(
     model: Strategy[str] = names,
 ) -> Request:
     """Whole requests; a tool choice only where tools are offered, and then also one by name."""
-    tools = tuple(draw(st.lists(tool_definitions(), max_size=2, unique_by=lambda t: t.name)))
+    tools = tuple(draw(_tools))
     # A tool may be called `auto`: as a choice that word means something else.
     offered = tuple(t.name for t in tools if t.name not in ("auto", "required", "none", "any"))
     choice = draw(st.none() | st.sampled_from(choices + offered)) if tools and choices else None

@@ -1,79 +1,18 @@
-"""The chat-completions family against its recordings, and laws that hold for all of them."""
+"""Answers of the chat-completions family: recordings, usage, finish reasons, errors."""
 
 from dataclasses import astuple
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from loopspan.errors import BadResponse, LoopspanError
-from loopspan.jsontext import dump
-from loopspan.messages import Reply, Request, Usage, user
-from loopspan.providers.chat_completions import ChatCompletions
+from loopspan.errors import BadResponse, LoopspanError, RateLimitError
+from loopspan.messages import Reply, Usage, user
+from loopspan.providers.chat_completions import ChatCompletions, wait_told
 from loopspan.providers.openai import OpenAI
 from tests import corpus
 from tests.corpus import Exchange, recorded
 from tests.providers import chat
-from tests.providers.chat import call_delta, delta, plain, sse
-from tests.providers.strategies import mutated
-
-# Requests
-
-DIFFERENCES = {
-    "stream": "`stream: false` is the default and left out",
-    "stream_options": "usage is asked for in every stream",
-    "content": "an empty `content` (null or no part) beside calls is left out",
-    "type": "a Mistral client left out the type of a tool, which is `function`",
-}
-"""In what a request that is read and written again may differ, and why."""
-
-
-def normal(body: dict[str, Any]) -> dict[str, Any]:
-    """The body as we write it; each line is an entry of `DIFFERENCES`."""
-    result = {k: v for k, v in body.items() if (k, v) != ("stream", False)}
-    if body.get("stream"):
-        result.setdefault("stream_options", {"include_usage": True})
-    result["messages"] = [
-        {k: v for k, v in message.items() if not ("tool_calls" in message and _empty(k, v))}
-        for message in body["messages"]
-    ]
-    if "tools" in body:
-        result["tools"] = [{"type": "function", **tool} for tool in body["tools"]]
-    return result
-
-
-def _empty(key: str, value: Any) -> bool:
-    return key == "content" and value in (None, [])
-
-
-@recorded(*chat.FOLDERS, where=lambda e: chat.is_chat(e) and e.request is not None)
-def test_a_recorded_request_is_read_and_written_again(exchange: Exchange) -> None:
-    adapter = chat.adapter_of(exchange)
-    expected = normal(exchange.request)
-    if not adapter.takes_stream_options:
-        expected.pop("stream_options", None)
-    assert adapter.body(adapter.request(exchange.request, exchange.url)) == expected
-
-
-@chat.each_adapter
-@given(st.data())
-def test_a_request_is_written_and_read_again(adapter: ChatCompletions, data: st.DataObject) -> None:
-    request = data.draw(chat.requests(adapter))
-    assert adapter.request(adapter.body(request)) == request
-
-
-@chat.each_adapter
-@given(st.data())
-def test_a_request_is_not_changed_by_writing_it(
-    adapter: ChatCompletions, data: st.DataObject
-) -> None:
-    request = data.draw(chat.requests(adapter))
-    first = dump(adapter.body(request))
-    assert dump(adapter.body(request)) == first
-
-
-# Answers
+from tests.providers.chat import call_delta, plain
 
 
 def facts(reply: Reply) -> tuple[Any, ...]:
@@ -128,101 +67,10 @@ def test_a_recorded_error_is_told(exchange: Exchange) -> None:
         assert caught.value.error_type == "400"
 
 
-# Streams
-
-
-@recorded(*chat.FOLDERS, where=lambda e: chat.is_chat(e) and e.streamed and not e.expected.error)
-def test_a_stream_may_be_cut_anywhere(exchange: Exchange) -> None:
-    adapter = chat.adapter_of(exchange)
-    whole = corpus.read(adapter, exchange)
-    assert corpus.read_stream(adapter, corpus.lines(exchange.data)) == whole
-    assert corpus.read_stream(adapter, corpus.single_bytes(exchange.data)) == whole
-
-
-@chat.each_adapter
-@given(st.lists(st.integers(0), max_size=5))
-def test_a_stream_may_be_cut_at_random(adapter: ChatCompletions, places: list[int]) -> None:
-    data = sse(chat.chunks_of(RICH))
-    whole = corpus.read_stream(adapter, [data])
-    assert corpus.read_stream(adapter, corpus.cut(data, places)) == whole
-
-
-@recorded(
-    *chat.FOLDERS, where=lambda e: chat.is_chat(e) and not e.streamed and not e.expected.error
-)
-def test_as01_a_streamed_answer_reads_like_a_plain_one(exchange: Exchange) -> None:
-    adapter = chat.adapter_of(exchange)
-    streamed = corpus.read_stream(adapter, [sse(chat.chunks_of(exchange.response))])
-    assert streamed == adapter.reply(exchange.response)
-
-
-@chat.each_adapter
-def test_as01_a_made_up_answer_reads_alike_both_ways(adapter: ChatCompletions) -> None:
-    assert corpus.read_stream(adapter, [sse(chat.chunks_of(RICH))]) == adapter.reply(RICH)
-
-
-@recorded(*chat.FOLDERS, where=lambda e: chat.is_chat(e) and e.streamed and not e.expected.error)
-def test_deltas_add_up_to_the_answer(exchange: Exchange) -> None:
-    reply, deltas = corpus.watch(chat.adapter_of(exchange), [exchange.data])
-    seen = {
-        kind: "".join(d.content for d in deltas if d.type == kind) for kind in ("text", "reasoning")
-    }
-    assert seen["text"] == reply.message.text
-    assert seen["reasoning"] == reply.message.reasoning
-
-
-@chat.each_adapter
-def test_as02_first_and_last_chunk_without_choices(adapter: ChatCompletions) -> None:
-    data = sse(
-        [
-            {"id": "", "model": "", "choices": [], "prompt_filter_results": [{"prompt_index": 0}]},
-            delta(role="assistant", content="Hel"),
-            delta(content="lo"),
-            delta("stop"),
-            {"id": "c1", "model": "m1", "choices": [], "usage": {"prompt_tokens": 3}},
-        ]
-    )
-    reply = corpus.read_stream(adapter, [data])
-    assert reply.message.text == "Hello"
-    assert (reply.response_id, reply.response_model) == ("c1", "m1")
-    assert (reply.finish_reason, reply.usage.input_tokens) == ("stop", 3)
-
-
-@chat.each_adapter
-def test_tk02_usage_of_an_unknown_model_is_taken_as_it_is(adapter: ChatCompletions) -> None:
-    usage = {"prompt_tokens": 11, "completion_tokens": 7}
-    data = sse([{**delta("stop", content="Hi"), "model": "custom_model", "usage": usage}])
-    reply = corpus.read_stream(adapter, [data])
-    assert reply.usage == Usage(11, 7)
-    assert reply.response_model == "custom_model"
-
-
-@chat.each_adapter
-def test_a_stream_without_an_end_is_an_error(adapter: ChatCompletions) -> None:
-    with pytest.raises(BadResponse, match="ended before"):
-        corpus.read_stream(adapter, [sse([delta(content="Hel")], done=False)])
-
-
-@chat.each_adapter
-def test_a_stream_may_end_with_its_finish_reason(adapter: ChatCompletions) -> None:
-    reply = corpus.read_stream(adapter, [sse([delta("stop", content="Hi")], done=False)])
-    assert reply.message.text == "Hi"
-
-
 @chat.each_adapter
 def test_an_answer_without_choices_is_an_error(adapter: ChatCompletions) -> None:
     with pytest.raises(BadResponse):
         adapter.reply({"id": "c1", "choices": []})
-
-
-def test_watchers_see_the_first_choice_alone() -> None:
-    chunks = [delta("stop", content="a"), delta("stop", index=1, content="b")]
-    reply, deltas = corpus.watch(OpenAI(), [sse(chunks)])
-    assert [d.content for d in deltas] == ["a"]
-    assert [c.message.text for c in reply.choices] == ["a", "b"]
-
-
-# Usage and finish reasons
 
 
 @chat.each_adapter
@@ -283,107 +131,75 @@ def test_ll01_cut_arguments_stay_text_and_the_cut_is_told(
     assert sent["tool_calls"][0]["function"]["arguments"] == arguments
 
 
-# Damaged traffic
+# Cost and errors
 
-RICH: dict[str, Any] = {
-    **plain(
-        content="Hello there",
-        reasoning="Hm, so",
-        tool_calls=[
-            call_delta(None, id="abcdefgh1", type="function", name="f", arguments='{"a": 1}'),
-            call_delta(None, id="abcdefgh2", type="function", name="g", arguments=""),
-        ],
-        annotations=[{"type": "url_citation", "url_citation": {"url": "https://example.org"}}],
-        finish="tool_calls",
-    ),
-    "usage": {
-        "prompt_tokens": 5,
-        "completion_tokens": 9,
-        "prompt_tokens_details": {"cached_tokens": 1, "cache_write_tokens": 2},
-        "completion_tokens_details": {"reasoning_tokens": 3},
-        "cost": 0.5,
-    },
-}
-MORE: dict[str, Any] = plain(
-    content=[
-        {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}], "closed": True},
-        {"type": "text", "text": "Hi", "annotations": []},
-        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+
+@chat.each_adapter
+def test_tk10_a_reported_cost_is_taken(adapter: ChatCompletions) -> None:
+    usage = {"prompt_tokens": 5, "cost": 0.00123}
+    assert adapter.reply({**plain(content="a"), "usage": usage}).cost_usd == 0.00123
+
+
+@chat.each_adapter
+def test_a_cost_that_is_not_reported_is_unknown(adapter: ChatCompletions) -> None:
+    assert adapter.reply({**plain(content="a"), "usage": {"prompt_tokens": 5}}).cost_usd is None
+
+
+@pytest.mark.parametrize(
+    ("message", "seconds"),
+    [
+        ("Rate limit reached. Please try again in 18.642s. Visit", 18.642),
+        ("Please try again in 174ms.", 0.174),
+        ("Please try again in 9m38.016s.", 578.016),
+        ("Please try again in 1h2m3s", 3723.0),
+        ("Please retry after 20 seconds.", 20.0),
+        ("Please try again in 2 minutes", 120.0),
+        ("Try again in 1d", 86400.0),
+        ("Please try again later.", None),
+        ("Please try again in a moment", None),
+        ("", None),
     ],
-    reasoning_details=[{"type": "reasoning.text", "text": "Hm", "index": 0, "signature": "s"}],
-    images=[{"type": "image_url", "image_url": {"url": "https://example.org/1.png"}}],
-    refusal="No.",
-    audio={"id": "a1", "data": "AAAA", "transcript": "Hi", "expires_at": 1},
-    function_call={"name": "f", "arguments": "{}"},
 )
-
-
-def survives(adapter: ChatCompletions, reply: Reply) -> None:
-    """Check that an answer can be dumped, sent again, and read back."""
-    dump(reply.message.to_json())
-    body = adapter.body(Request("m", (user("?"), reply.message)))
-    dump(body)
-    adapter.request(body)
+def test_a_message_may_tell_the_time_to_wait(message: str, seconds: float | None) -> None:
+    assert wait_told(message) == (None if seconds is None else pytest.approx(seconds))
 
 
 @chat.each_adapter
-@given(st.sampled_from([RICH, MORE]).flatmap(mutated))
-def test_a_damaged_answer_is_a_reply_or_an_error_of_ours(
-    adapter: ChatCompletions, body: Any
-) -> None:
-    try:
-        reply = adapter.reply(body)
-    except LoopspanError:
-        return
-    survives(adapter, reply)
+def test_a_rate_limit_tells_code_and_time_to_wait(adapter: ChatCompletions) -> None:
+    body = {
+        "error": {
+            "message": "Rate limit reached. Please try again in 1.5s.",
+            "type": "tokens",
+            "code": "rate_limit_exceeded",
+        }
+    }
+    error = adapter.error(429, body)
+    assert isinstance(error, RateLimitError)
+    assert (error.code, error.retry_after) == ("rate_limit_exceeded", 1.5)
+    assert adapter.error(429, body, {"Retry-After": "4"}).retry_after == 4
 
 
-@chat.each_adapter
-@given(st.sampled_from([RICH, MORE]).map(chat.chunks_of).map(list).flatmap(mutated))
-def test_a_damaged_stream_is_a_reply_or_an_error_of_ours(
-    adapter: ChatCompletions, chunks: Any
-) -> None:
-    try:
-        reply = corpus.read_stream(adapter, [sse(chunks if isinstance(chunks, list) else [chunks])])
-    except LoopspanError:
-        return
-    survives(adapter, reply)
-
-
-REQUEST: dict[str, Any] = {
-    "model": "m",
-    "messages": [
-        {"role": "system", "content": [{"type": "text", "text": "Be.", "cache_control": {}}]},
-        {"role": "user", "content": MORE["choices"][0]["message"]["content"]},
-        RICH["choices"][0]["message"],
-        {"role": "tool", "tool_call_id": "abcdefgh1", "content": "12"},
-        {"role": "user", "name": "Al", "content": [{"type": "file", "file": {"file_id": "f"}}]},
-        {
-            "role": "user",
-            "content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}],
-        },
+@pytest.mark.parametrize(
+    ("body", "message", "code"),
+    [
+        ({"error": {"message": "No", "code": None, "type": "bad"}}, "No", "bad"),
+        ({"error": "No"}, "No", None),
+        ({"error": {"message": {"detail": 1}}}, '{"detail":1}', None),
+        ({"error": {"message": None, "code": 7}}, "", None),
+        (
+            {"object": "error", "message": "No", "type": "BadRequest", "code": 400},
+            "No",
+            "BadRequest",
+        ),
+        ("<html>Bad gateway</html>", "<html>Bad gateway</html>", None),
+        ([], "", None),
+        (None, "", None),
     ],
-    "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
-    "tool_choice": {"type": "function", "function": {"name": "f"}},
-    "temperature": 0.5,
-    "stop": ["a"],
-    "max_tokens": 5,
-    "reasoning": {"effort": "low"},
-    "stream": True,
-    "stream_options": {"include_usage": True},
-}
+)
+def test_error_bodies_of_each_form(body: Any, message: str, code: str | None) -> None:
+    error = OpenAI().error(400, body)
+    assert (error.message, error.code) == (message, code)
 
 
-@chat.each_adapter
-@given(mutated(REQUEST))
-def test_a_damaged_request_is_a_request_or_an_error_of_ours(
-    adapter: ChatCompletions, body: Any
-) -> None:
-    try:
-        request = adapter.request(body)
-    except LoopspanError:
-        return
-    try:
-        dump(adapter.body(request))
-    except LoopspanError:
-        return
+def test_null_for_an_error_is_none() -> None:
+    assert OpenAI().reply({**plain(content="Hi"), "error": None}).message.text == "Hi"

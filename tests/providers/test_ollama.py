@@ -1,52 +1,34 @@
-import contextlib
+"""Answers and errors of the Ollama adapter."""
+
 import json
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from loopspan.errors import (
     BadResponse,
-    ConfigurationError,
-    LoopspanError,
     NotFoundError,
-    UnsupportedContent,
 )
 from loopspan.messages import (
-    Blob,
     Extra,
-    File,
     Generic,
     Message,
     Parameters,
-    Part,
     Reasoning,
     Reply,
     Request,
     Text,
-    ToolCall,
     ToolCallResponse,
-    ToolDefinition,
-    Uri,
     Usage,
-    assistant,
-    system,
     user,
 )
-from loopspan.providers.adapter import StreamState
+from loopspan.providers.adapter import Delta, StreamState
 from loopspan.providers.framing import Event
 from loopspan.providers.ollama import Ollama
-from loopspan.secrets import Secret
 from tests import corpus
-from tests.corpus import Exchange
-from tests.providers import strategies as some
 
 OLLAMA = Ollama()
 THINK_INLINE = "ollama/rig-native-inline-think-whole.json#0"
-TOOLS_STREAMED = "ollama/prism-stream-with-tools-1.json#0"
 
 
 def own(**details: Any) -> Extra:
@@ -64,389 +46,6 @@ def call(name: str, arguments: Any, **fields: Any) -> dict[str, Any]:
 
 def wire(*messages: Message, **settings: Any) -> dict[str, Any]:
     return OLLAMA.body(Request("m", messages, parameters=Parameters(**settings)))
-
-
-# Recorded answers
-
-
-@corpus.recorded("ollama")
-def test_recorded_answer_reads_as_the_index_says(exchange: Exchange) -> None:
-    reply = corpus.read(OLLAMA, exchange)
-    said = exchange.expected
-    assert reply.response_model == said.model
-    assert reply.usage.input_tokens == said.input_tokens
-    assert reply.usage.output_tokens == said.output_tokens
-    assert reply.usage.reasoning_output_tokens is None
-    assert reply.finish_reason_raw == said.finish
-    assert [c.name for c in reply.message.tool_calls] == said.tool_names
-    assert len(reply.message.tool_calls) == said.tool_calls
-    assert all(isinstance(c.arguments, dict) and c.id for c in reply.message.tool_calls)
-    assert "</think>" not in reply.message.text
-
-
-@corpus.recorded("ollama", where=lambda e: e.streamed)
-@pytest.mark.parametrize("chunks", [corpus.lines, corpus.single_bytes])
-def test_recorded_stream_reads_the_same_in_any_chunks(
-    exchange: Exchange, chunks: Callable[[bytes], list[bytes]]
-) -> None:
-    whole = corpus.read(OLLAMA, exchange)
-    assert corpus.read_stream(OLLAMA, chunks(exchange.data)) == whole
-
-
-@given(st.lists(st.integers(0, 2**20), max_size=6))
-def test_recorded_stream_reads_the_same_wherever_it_is_cut(positions: list[int]) -> None:
-    exchange = corpus.exchange(TOOLS_STREAMED)
-    chunks = corpus.cut(exchange.data, positions)
-    assert corpus.read_stream(OLLAMA, chunks) == corpus.read(OLLAMA, exchange)
-
-
-@corpus.recorded("ollama", where=lambda e: e.streamed)
-def test_deltas_of_a_recorded_stream_are_its_text_and_thinking(exchange: Exchange) -> None:
-    reply, deltas = corpus.watch(OLLAMA, [exchange.data])
-    shown = "".join(d.content for d in deltas)
-    said = reply.message.reasoning + reply.message.text
-    assert "".join(shown.split()) == "".join(said.split())
-
-
-# Recorded requests
-
-DIFFERENCES: dict[str, tuple[dict[str, Any], str]] = {
-    "ollama/lcgo-client-generatechat.json#0": (
-        {"stream": True},
-        "streaming is the server's default; we say it",
-    ),
-}
-"""What encoding adds to the decoded body, and why."""
-
-
-@corpus.recorded("ollama", where=lambda e: e.request is not None)
-def test_recorded_request_encodes_to_what_it_was(exchange: Exchange) -> None:
-    added, _ = DIFFERENCES.get(exchange.id, ({}, ""))
-    assert not added.keys() & exchange.request.keys()
-    decoded = OLLAMA.request(exchange.request, exchange.url)
-    assert OLLAMA.body(decoded) == exchange.request | added
-    assert OLLAMA.url(exchange.url.removesuffix("/api/chat"), decoded) == exchange.url
-
-
-@corpus.recorded("ollama", where=lambda e: e.request is not None)
-def test_decoded_request_is_what_its_encoding_decodes_to(exchange: Exchange) -> None:
-    decoded = OLLAMA.request(exchange.request)
-    assert OLLAMA.request(OLLAMA.body(decoded)) == decoded
-
-
-def test_thinking_of_a_recorded_request_is_apart_from_its_text() -> None:
-    exchange = corpus.exchange("ollama/rig-tools-two-tools-nonstreaming.json#3")
-    parts = OLLAMA.request(exchange.request).messages[-2].parts
-    assert [p.type for p in parts] == ["reasoning", "tool_call"]
-
-
-# Generated requests
-
-_thinking = some.reasoning_parts(st.just(own(field="thinking"))).filter(lambda p: p.content)
-_images = st.builds(Blob, st.just("image"), some.base64s)
-
-
-@st.composite
-def _messages(draw: st.DrawFn, role: str, *kinds: st.SearchStrategy[Part]) -> Message:
-    """Messages with at most one text and one thinking, in the order that the wire has."""
-    parts: list[Part] = []
-    for kind in kinds:
-        parts += draw(st.lists(kind, max_size=1))
-    if role == "assistant":
-        parts += draw(st.lists(some.tool_calls(), max_size=2))
-    else:
-        parts += draw(st.lists(_images, max_size=2))
-    return Message(role, tuple(parts))
-
-
-_results = some.messages("tool", some.tool_results(name=st.none() | some.names), max_size=1)
-_extras = st.fixed_dictionaries(
-    {},
-    optional={
-        "keep_alive": some.json_values,
-        "format": some.objects,
-        "options": st.fixed_dictionaries({"num_ctx": st.integers(1)}),
-    },
-)
-_settings = st.builds(
-    lambda settings, extra: replace(settings, extra=extra),
-    some.parameters(
-        *("temperature", "top_p", "top_k", "max_tokens", "stop_sequences", "seed"),
-        *("frequency_penalty", "presence_penalty", "reasoning_level"),
-    ),
-    _extras,
-)
-
-
-@st.composite
-def _requests(draw: st.DrawFn) -> Request:
-    """Requests whose results name no call that stands before them: the wire would add its name."""
-    made = draw(
-        some.requests(
-            some.dialogues(
-                _messages("system", some.text_parts()),
-                _messages("user", some.text_parts()),
-                _messages("assistant", _thinking, some.text_parts()),
-                _results,
-            ),
-            _settings,
-            choices=(),
-        )
-    )
-    calls = {c.id for m in made.messages for c in m.tool_calls}
-    unnamed = {
-        p.id
-        for m in made.messages
-        for p in m.parts
-        if isinstance(p, ToolCallResponse) and p.name is None
-    }
-    if calls & unnamed:
-        return Request(made.model, (user("x"),))
-    return made
-
-
-@given(_requests())
-def test_encoded_request_decodes_to_itself(request: Request) -> None:
-    assert OLLAMA.request(OLLAMA.body(request)) == request
-
-
-def test_message_is_encoded_once() -> None:
-    request = Request("m", (user("hi"),))
-    first, second = (OLLAMA.body(request)["messages"][0] for _ in range(2))
-    assert first is second
-
-
-# Requests
-
-
-def test_stream_is_always_said() -> None:
-    assert OLLAMA.body(Request("m", (user("hi"),)))["stream"] is False
-    assert OLLAMA.body(Request("m", (user("hi"),), stream=True))["stream"] is True
-
-
-def test_settings_are_options() -> None:
-    assert wire(user("hi"), temperature=0.5, max_tokens=7, stop_sequences=("a",), seed=3)[
-        "options"
-    ] == {"temperature": 0.5, "num_predict": 7, "stop": ["a"], "seed": 3}
-
-
-def test_options_of_extra_stand_beside_the_settings_and_win() -> None:
-    extra = {"options": {"num_ctx": 9, "seed": 4}, "keep_alive": "5m"}
-    sent = wire(user("hi"), seed=3, top_k=2, extra=extra)
-    assert sent["options"] == {"top_k": 2, "num_ctx": 9, "seed": 4}
-    assert sent["keep_alive"] == "5m"
-
-
-def test_endless_num_predict_is_no_limit_of_tokens() -> None:
-    sent = {"model": "m", "messages": [], "stream": True, "options": {"num_predict": -1}}
-    decoded = OLLAMA.request(sent)
-    assert decoded.parameters == Parameters(extra={"options": {"num_predict": -1}})
-    assert OLLAMA.body(decoded) == sent
-
-
-@pytest.mark.parametrize(
-    ("think", "level"), [("high", "high"), (False, "none"), (True, None), (None, None), ("", None)]
-)
-def test_think_is_the_reasoning_level(think: Any, level: str | None) -> None:
-    sent = {"model": "m", "messages": [], "stream": False, "think": think}
-    decoded = OLLAMA.request(sent)
-    assert decoded.parameters.reasoning_level == level
-    assert OLLAMA.body(decoded) == sent
-
-
-def test_request_without_stream_is_streamed() -> None:
-    assert OLLAMA.request({"model": "m", "messages": []}).stream is True
-
-
-def test_tool_choice_none_offers_no_tools() -> None:
-    request = Request("m", (user("hi"),), (ToolDefinition("t"),), tool_choice="none")
-    assert "tools" not in OLLAMA.body(request)
-
-
-@pytest.mark.parametrize("choice", ["required", "t"])
-def test_forced_tool_choice_is_refused(choice: str) -> None:
-    request = Request("m", (user("hi"),), (ToolDefinition("t"),), tool_choice=choice)
-    with pytest.raises(ConfigurationError, match=choice):
-        OLLAMA.body(request)
-
-
-def test_tool_of_another_type_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="web_search"):
-        OLLAMA.body(Request("m", (user("hi"),), (ToolDefinition("s", type="web_search"),)))
-
-
-@pytest.mark.parametrize(
-    "tool",
-    [
-        {"type": "function", "function": {"name": "t", "description": None, "strict": True}},
-        {"type": "function", "function": {"name": "t", "parameters": {}}, "x": 1},
-        {"type": "web", "name": "w", "depth": 2},
-        {"kind": 1},
-    ],
-)
-def test_offered_tool_keeps_what_we_have_no_name_for(tool: dict[str, Any]) -> None:
-    sent = {"model": "m", "messages": [], "stream": True, "tools": [tool]}
-    assert OLLAMA.body(OLLAMA.request(sent)) == sent
-
-
-def test_each_result_is_a_message_and_text_after_it_is_the_users() -> None:
-    results = (ToolCallResponse("1", "a", "f"), ToolCallResponse({"x": 2}, "b", "g"), Text("go"))
-    assert wire(Message("tool", results))["messages"] == [
-        {"role": "tool", "content": "1", "tool_name": "f", "tool_call_id": "a"},
-        {"role": "tool", "content": '{"x":2}', "tool_name": "g", "tool_call_id": "b"},
-        {"role": "user", "content": "go"},
-    ]
-
-
-def test_result_without_a_name_gets_that_of_its_call() -> None:
-    asked = assistant(ToolCall("f", {}, "a"), ToolCall("g", {}, "b"))
-    sent = wire(asked, Message("tool", (ToolCallResponse("2", "b"),)))["messages"]
-    assert sent[1]["tool_name"] == "g"
-
-
-def test_results_without_ids_belong_to_the_calls_in_order() -> None:
-    dialogue = [
-        {
-            "role": "assistant",
-            "content": "",
-            "tool_calls": [call("f", {"n": 1}), call("g", {}), call("f", {"n": 2})],
-        },
-        {"role": "tool", "content": "g", "tool_name": "g"},
-        {"role": "tool", "content": "f1", "tool_name": "f"},
-        {"role": "tool", "content": "f2"},
-        {"role": "tool", "content": "lost", "tool_name": "f"},
-    ]
-    sent = {"model": "m", "messages": dialogue, "stream": True}
-    decoded = OLLAMA.request(sent)
-    first, second, third = (c.id for c in decoded.messages[0].tool_calls)
-    found = [m.parts[0] for m in decoded.messages[1:]]
-    assert [p.id for p in found if isinstance(p, ToolCallResponse)] == [second, first, third, None]
-    assert OLLAMA.body(decoded) == sent
-
-
-def test_results_without_ids_get_those_that_the_server_gave() -> None:
-    dialogue = [
-        {"role": "assistant", "content": "", "tool_calls": [call("f", {}, id="call_1")]},
-        {"role": "tool", "content": "1", "tool_name": "f"},
-    ]
-    sent = {"model": "m", "messages": dialogue, "stream": True}
-    decoded = OLLAMA.request(sent)
-    result = decoded.messages[1].parts[0]
-    assert isinstance(result, ToolCallResponse)
-    assert result.id == "call_1"
-    assert OLLAMA.body(decoded) == sent
-
-
-def test_results_with_ids_are_read_in_any_order() -> None:
-    dialogue = [
-        {
-            "role": "assistant",
-            "content": "",
-            "tool_calls": [call("f", {}, id="call_1"), call("f", {}, id="call_2")],
-        },
-        {"role": "tool", "content": "2", "tool_name": "f", "tool_call_id": "call_2"},
-        {"role": "tool", "content": "1", "tool_name": "f", "tool_call_id": "call_1"},
-    ]
-    sent = {"model": "m", "messages": dialogue, "stream": True}
-    assert OLLAMA.body(OLLAMA.request(sent)) == sent
-
-
-def test_fields_of_a_result_that_we_have_no_name_for_go_back() -> None:
-    result = {"role": "tool", "content": "", "tool_name": "f", "images": ["aGk="], "x": {"y": 1}}
-    sent = {"model": "m", "messages": [result], "stream": True}
-    assert OLLAMA.body(OLLAMA.request(sent)) == sent
-
-
-def test_images_are_base64_on_their_message() -> None:
-    sent = wire(user("what?", Blob("image", "aGk=", "image/png"), Blob("image", "aG8=")))
-    assert sent["messages"] == [{"role": "user", "content": "what?", "images": ["aGk=", "aG8="]}]
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        Uri("image", "https://example.org/a.png"),
-        Blob("audio", "aGk="),
-        File("image", "f1"),
-        Generic("hologram", {"x": 1}),
-        Generic("server_tool_use", {"x": 1}, extra={"anthropic": {"type": "server_tool_use"}}),
-    ],
-)
-def test_other_content_is_refused(part: Part) -> None:
-    with pytest.raises(UnsupportedContent, match=part.type):
-        wire(user("what?", part))
-
-
-def test_thinking_of_another_provider_is_not_sent() -> None:
-    foreign = Reasoning("hm", extra={"anthropic": {"signature": "s"}})
-    sent = wire(assistant(foreign, Reasoning("bare"), "hi"))
-    assert sent["messages"] == [{"role": "assistant", "content": "hi"}]
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"content": "<think>\nhm\n</think>\n\nhi"},
-        {"content": "hm</think> hi"},
-        {"content": "<think>\n\n</think>\n\nhi"},
-        {"content": "<think>hm"},
-        {"content": "hi", "thinking": "hm </think>"},
-        {"content": "a </think> b", "thinking": "hm"},
-        {"content": "hi", "reasoning": "hm"},
-        {"content": "hi", "hologram": {"x": 1}},
-        {"content": "", "tool_calls": [{"function": {"name": "f", "arguments": "{}", "index": 1}}]},
-        {"content": "", "tool_calls": [call("f", None, type="function")]},
-        {"content": "", "tool_calls": [call("f", '{"a": ')]},
-    ],
-)
-def test_answer_goes_back_as_it_came(message: dict[str, Any]) -> None:
-    reply = OLLAMA.reply(body(message))
-    assert wire(reply.message)["messages"] == [{"role": "assistant", **message}]
-
-
-def test_arguments_that_are_no_object_are_sent_in_one() -> None:
-    sent = wire(assistant(ToolCall("f", '{"a": ', "x")))
-    assert sent["messages"][0]["tool_calls"][0]["function"]["arguments"] == {"arguments": '{"a": '}
-
-
-def test_part_of_another_providers_answer_is_not_sent() -> None:
-    foreign = Generic("server_tool_use", {"x": 1}, extra={"anthropic": {}})
-    assert wire(assistant(foreign, "hi"))["messages"] == [{"role": "assistant", "content": "hi"}]
-
-
-def test_several_answers_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="choice_count"):
-        wire(user("hi"), choice_count=2)
-    assert "choice_count" not in wire(user("hi"), choice_count=1)
-
-
-@pytest.mark.parametrize(
-    ("given", "address"),
-    [
-        (None, "http://127.0.0.1:11434"),
-        ("", "http://127.0.0.1:11434"),
-        ("box", "http://box:11434"),
-        ("10.0.0.2:8080", "http://10.0.0.2:8080"),
-        (":8080", "http://127.0.0.1:8080"),
-        ("0.0.0.0", "http://127.0.0.1:11434"),
-        ("[::]:8080", "http://[::1]:8080"),
-        ("http://0.0.0.0:11434/", "http://127.0.0.1:11434"),
-        ("https://ollama.com", "https://ollama.com"),
-        ("box/ollama/", "http://box:11434/ollama"),
-    ],
-)
-def test_address_is_that_of_ollama_host(given: str | None, address: str) -> None:
-    assert OLLAMA.address({"OLLAMA_HOST": given}.get) == address
-
-
-def test_bad_ollama_host_is_named() -> None:
-    with pytest.raises(ConfigurationError, match="box:port"):
-        OLLAMA.address({"OLLAMA_HOST": "box:port"}.get)
-
-
-def test_key_is_sent_as_bearer_where_there_is_one() -> None:
-    assert "authorization" not in OLLAMA.headers(None)
-    assert OLLAMA.headers(Secret("k"))["authorization"] == "Bearer k"
 
 
 # Answers
@@ -572,6 +171,22 @@ def test_stray_end_of_thinking_splits_the_recorded_text() -> None:
     assert message.reasoning.startswith("Okay, the user asked")
 
 
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [
+        ([{"content": "a <"}, {"content": "thi"}], [Text("a"), Text(" <thi")]),
+        ([{"content": "a </thi"}], [Text("a"), Text(" </thi")]),
+        ([{"content": "<think>a "}, {"content": "</think>b"}], [Reasoning("a"), Text("b")]),
+        ([{"thinking": "a"}, {"content": "b </think>"}], [Reasoning("a"), Text("b </think>")]),
+        ([{"reasoning": "a"}, {"content": "b"}], [Reasoning("a"), Text("b")]),
+    ],
+)
+def test_deltas_are_all_of_the_text(pieces: list[dict[str, str]], shown: list[Delta]) -> None:
+    lines = [{"message": {"content": "", **piece}, "done": False} for piece in pieces]
+    data = [json.dumps(line).encode() + b"\n" for line in [*lines, body({})]]
+    assert corpus.watch(OLLAMA, data)[1] == shown
+
+
 def test_tag_in_the_text_of_a_user_stays_text() -> None:
     said = {"role": "user", "content": "<think>hm</think> what is that?"}
     decoded = OLLAMA.request({"model": "m", "messages": [said]})
@@ -611,48 +226,3 @@ def test_stream_without_its_last_line_broke_off() -> None:
     line = b'{"model":"m","message":{"role":"assistant","content":"Hi"},"done":false}\n'
     with pytest.raises(BadResponse, match="last event"):
         corpus.read_stream(OLLAMA, [line])
-
-
-@given(st.data())
-def test_any_answer_is_read_or_refused(data: st.DataObject) -> None:
-    spoiled = _spoiled(data, body({"thinking": "t", "tool_calls": [call("f", {"a": 1})]}))
-    for read in (OLLAMA.reply, OLLAMA.request, _read_line):
-        try:
-            value = read(spoiled)
-        except LoopspanError:
-            continue
-        assert isinstance(value, Reply | Request)
-
-
-@given(st.data())
-def test_any_request_is_read_or_refused(data: st.DataObject) -> None:
-    asked = {"role": "assistant", "content": "a", "tool_calls": [call("f", {}, id="i")]}
-    result = {"role": "tool", "content": "1", "tool_name": "f", "tool_call_id": "i"}
-    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
-    sent = {"model": "m", "messages": [asked, result], "tools": [tool], "options": {"stop": ["a"]}}
-    with contextlib.suppress(LoopspanError):
-        assert isinstance(OLLAMA.request(_spoiled(data, sent)), Request)
-
-
-def _read_line(value: Any) -> Reply:
-    return corpus.read_stream(OLLAMA, [json.dumps(value).encode()])
-
-
-def _spoiled(data: st.DataObject, value: Any) -> Any:
-    """Return the value with one place in it taken out or replaced by something else."""
-    if isinstance(value, dict) and value and data.draw(st.integers(0, 4)):
-        key = data.draw(st.sampled_from(sorted(value)))
-        if not data.draw(st.integers(0, 4)):
-            return {k: v for k, v in value.items() if k != key}
-        return value | {key: _spoiled(data, value[key])}
-    if isinstance(value, list) and value and data.draw(st.integers(0, 4)):
-        place = data.draw(st.integers(0, len(value) - 1))
-        return [_spoiled(data, v) if i == place else v for i, v in enumerate(value)]
-    return data.draw(some.json_values)
-
-
-def test_system_message_stands_in_the_dialogue() -> None:
-    assert wire(system("be brief"), user("hi"))["messages"][0] == {
-        "role": "system",
-        "content": "be brief",
-    }

@@ -163,7 +163,7 @@ def whole_requests(draw: st.DrawFn) -> Request:
         extra.pop("reasoning", None)  # it is in the level
     search = ToolDefinition("web_search", type="web_search", extra=own(search_context_size="low"))
     grammar = ToolDefinition("expr_", "d", type="custom", extra=own(format={"type": "text"}))
-    more = tuple(t for t in (search, grammar) if request.tools and draw(st.booleans()))
+    more = tuple(draw(st.lists(st.sampled_from([search, grammar])))) if request.tools else ()
     parameters_ = replace(request.parameters, extra=extra)
     return replace(request, tools=request.tools + more, parameters=parameters_)
 

@@ -42,7 +42,7 @@ def event(kind: str, index: int = 0, **fields: Any) -> Wire:
 
 def said(*pieces: str, index: int = 0) -> list[Wire]:
     """A message of one text, as the API streams it."""
-    item = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
+    item: Wire = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
     part: Wire = {"type": "output_text", "annotations": [], "text": ""}
     whole = part | {"text": "".join(pieces)}
     at: Wire = {"index": index, "content_index": 0}
@@ -58,7 +58,7 @@ def said(*pieces: str, index: int = 0) -> list[Wire]:
 
 def thought(*pieces: str, index: int = 0) -> list[Wire]:
     """A summary of thinking; its item is whole only in the end."""
-    item = {"type": "reasoning", "id": "rs_1", "encrypted_content": "cut", "summary": []}
+    item: Wire = {"type": "reasoning", "id": "rs_1", "encrypted_content": "cut", "summary": []}
     part: Wire = {"type": "summary_text", "text": "".join(pieces)}
     at: Wire = {"index": index, "summary_index": 0}
     return [
@@ -149,6 +149,15 @@ def test_text_of_an_item_that_was_not_announced() -> None:
     assert reply.message.text == "Hello"
 
 
+def test_text_and_arguments_that_come_at_once() -> None:
+    text, call = said("Hello"), called('{"a": 1}', index=1)
+    events = [e for e in (*text, *call) if not e["type"].endswith((".delta", "part.done"))]
+    events = [e for e in events if e["type"] != "response.output_item.done"]
+    reply = read_stream(ADAPTER, [sse(response("created"), *events, EVENTS[-1])])
+    assert reply.message.text == "Hello"
+    assert reply.message.tool_calls[0].arguments == {"a": 1}
+
+
 def test_event_of_an_unknown_kind_changes_nothing() -> None:
     odd = [event("hologram.delta", delta="x"), {"type": "ping"}, {"x": 1}]
     assert read_stream(ADAPTER, [sse(*odd, *EVENTS)]) == read_stream(ADAPTER, [sse(*EVENTS)])
@@ -170,7 +179,7 @@ def test_refusal_is_text() -> None:
 
 def test_raw_thinking_is_streamed_as_thinking() -> None:
     at: Wire = {"content_index": 0}
-    item = {"type": "reasoning", "id": "rs_1", "summary": [], "content": None}
+    item: Wire = {"type": "reasoning", "id": "rs_1", "summary": [], "content": None}
     events = [
         event("output_item.added", item=item),
         event("reasoning_text.delta", **at, delta="Hm"),

@@ -9,13 +9,17 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from loopspan.errors import InvalidArguments
 from loopspan.tools import Tool, ToolContext, tool
 
 CONTEXT = ToolContext(run_id="run", round=2)
+
+
+def look_up(value: str) -> str:
+    return {"known": "x"}[value]
 
 
 class Colour(Enum):
@@ -142,6 +146,14 @@ def test_arguments_nested_too_deeply_are_refused(depth: int) -> None:
 
 def test_lone_surrogate_is_replaced() -> None:
     assert weather.arguments({"city": "\ud800"}) == {"city": "\ufffd"}
+
+
+def test_validator_that_fails_refuses_the_arguments() -> None:
+    @tool
+    def pick(a: Annotated[str, AfterValidator(look_up)]) -> None: ...
+
+    assert pick.arguments({"a": "known"}) == {"a": "x"}
+    assert message_of(pick, {"a": "zebra"}) == "tool 'pick': a validator failed with KeyError"
 
 
 def test_value_that_is_no_json_is_refused() -> None:

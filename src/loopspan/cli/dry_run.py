@@ -28,7 +28,7 @@ def _messages(step: AssembledStep) -> Iterator[Line]:
         yield Line(origin, "note", visible(str(message.get("role") or "?")))
         yield from block(message_text(message), None, indent=4)
     for part in parts:
-        if part.get("message") is None:
+        if part.get("dropped") or part.get("message") is None:
             yield Line(_provenance(part), "warning", "left out")
 
 
@@ -49,8 +49,8 @@ def _body(step: AssembledStep) -> Iterator[Line]:
 
 
 def _provenance(part: Mapping[str, Any]) -> str:
-    """Return where a piece of the prompt comes from, and whatever else is known of it."""
+    """Return where a piece of the prompt comes from, and why it was left out, if it was."""
     named = " ".join(str(part[key]) for key in ("type", "id") if part.get(key))
     size = part.get("bytes")
-    others = (f"{k} {v}" for k, v in part.items() if k not in ("type", "id", "message", "bytes"))
-    return visible(joined((named, "" if size is None else f"{size:,} bytes", *others)))
+    why = str(part.get("dropped") or "").replace("_", " ")
+    return visible(joined((named, "" if size is None else f"{size:,} bytes", why)))

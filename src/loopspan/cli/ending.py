@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
@@ -24,7 +25,7 @@ def ended(command: Callable[[], int]) -> int:
         say("error", str(error))
         return USAGE
     except LoopspanError as error:
-        say("error", str(error))
+        say("error", " ".join((str(error), *getattr(error, "__notes__", ()))))
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -32,7 +33,8 @@ def ended(command: Callable[[], int]) -> int:
         _forget_output()
         return UNREAD
     except OSError as error:
-        say("error", f"the output cannot be written: {error}")
+        _forget_output()
+        say("error", f"the output cannot be written: {error}; check where it goes")
         return FAILED
     except Exception as error:
         logger.debug("the command failed", exc_info=True)
@@ -42,5 +44,6 @@ def ended(command: Callable[[], int]) -> int:
 
 
 def _forget_output() -> None:
-    """Let what Python still writes at its end go nowhere: nobody reads it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Let what Python still writes at its end go nowhere: it cannot be written."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-
-_EXTRA = ("rich", "typer")
+from importlib import import_module
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -14,16 +13,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 is an answer or a dry run, 1 a run that failed, 2 wrong usage or configuration, 3 a run that
     was cut short, 130 an interruption, 141 an output that nobody reads any more.
     """
-    try:
-        from loopspan.cli.app import app
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in _EXTRA:
-            raise
-        sys.stderr.write(
-            f"error: the command line needs {error.name}, which is not installed; "
-            "install it with: pip install 'loopspan[cli]'\n"
-        )
-        return 2
+    for name in ("rich", "typer"):
+        try:
+            import_module(name)
+        except ModuleNotFoundError:
+            sys.stderr.write(
+                f"error: the command line needs {name}, which is not installed; "
+                "install it with: pip install 'loopspan[cli]'\n"
+            )
+            return 2
+    from loopspan.cli.app import app
+
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
         app(arguments, prog_name="loopspan")

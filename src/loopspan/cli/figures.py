@@ -32,6 +32,8 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 def tokens(usage: TokenUsage) -> str:
     """Return the tokens of a round or a run; what was not reported is unknown, not zero."""
+    if usage.input_tokens is None and usage.output_tokens is None:
+        return "unknown"
     given = _part(usage.input_tokens, "in", usage.cache_read_input_tokens, "cached")
     answered = _part(usage.output_tokens, "out", usage.reasoning_output_tokens, "reasoning")
     return f"{given} / {answered}"
@@ -64,6 +66,12 @@ def cut(text: str, most: int | None) -> tuple[list[str], str | None]:
         return kept, f"… {count(left, 'more line')}"
     lost = len(lines[-1]) - len(kept[-1])
     return kept, f"… {count(lost, 'more character')}" if lost else None
+
+
+def one_line(text: str) -> str:
+    """Return the beginning of a text, safe to show, on one line."""
+    first, newline, _ = visible(text).strip().partition("\n")
+    return f"{first[:_ROW]} …" if newline or len(first) > _ROW else first
 
 
 def _part(total: int | None, word: str, detail: int | None, of: str) -> str:

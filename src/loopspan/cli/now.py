@@ -6,13 +6,14 @@ import time
 from collections.abc import Iterator
 
 from rich.console import Console, ConsoleOptions
-from rich.spinner import Spinner
 from rich.text import Text
 
-from loopspan.cli.figures import cut, duration
+from loopspan.cli.figures import one_line
 from loopspan.cli.parts import call_text
 from loopspan.cli.visible import visible
 from loopspan.runs import ToolStep
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 _TAIL = 8000
 """The newest characters of an answer that are drawn while it arrives."""
@@ -22,7 +23,6 @@ class Now:
     """Drawn anew by a thread of its own; each change is one assignment."""
 
     def __init__(self) -> None:
-        self._spinner = Spinner("dots", style="cyan")
         self._waiting: tuple[str, float] | None = None
         self._heard: tuple[str, bool] = ("", False)
         self._tools: dict[str | None, tuple[str, float]] = {}
@@ -45,7 +45,7 @@ class Now:
 
     def start(self, step: ToolStep) -> None:
         """A tool runs."""
-        [call, *_], _ = cut(call_text(step.name, step.arguments), 1)
+        call = one_line(call_text(step.name, step.arguments))
         self._tools = {**self._tools, step.span_id: (call, time.monotonic())}
 
     def finish(self, step: ToolStep) -> None:
@@ -59,14 +59,19 @@ class Now:
             room = max(1, options.size.height - 4)
             yield from text.wrap(console, max(20, options.max_width - 2))[-room:]
         if self._waiting is not None:
-            yield self._clock(console, *self._waiting)
+            yield self._going_on(console, *self._waiting)
         for call, since in self._tools.values():
-            yield self._clock(console, call, since)
+            yield self._going_on(console, call, since)
 
-    def _clock(self, console: Console, words: str, since: float) -> Text:
-        frame = self._spinner.render(console.get_time())
-        assert isinstance(frame, Text)
-        took = duration((time.monotonic() - since) * 1000)
-        line = Text.assemble(frame, " ", words)
+    def _going_on(self, console: Console, words: str, since: float) -> Text:
+        now = time.monotonic()
+        took = _clock(now - since)
+        frame = _FRAMES[int(now * 10) % len(_FRAMES)]
+        line = Text.assemble((frame, "cyan"), " ", words)
         line.truncate(max(10, console.width - len(took) - 3), overflow="ellipsis")
         return Text.assemble(line, "  ", (took, "dim"))
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(seconds, 60)
+    return f"{int(minutes)} min {int(rest):02} s" if minutes else f"{rest:.1f} s"

@@ -48,5 +48,5 @@ def _part_text(part: Mapping[str, Any]) -> str:
             said = answer if isinstance(answer, str) else dump_text(answer)
             return f"{part['name']}: {said}" if part.get("name") else said
         case kind:
-            named = (part.get(key) for key in ("modality", "mime_type", "uri", "file_id"))
-            return f"({', '.join(str(each) for each in (kind, *named) if each)})"
+            facts = (part.get(key) for key in ("modality", "mime_type", "uri", "file_id"))
+            return f"({', '.join(str(each) for each in (kind, *facts) if each)})"

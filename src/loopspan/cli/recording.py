@@ -6,7 +6,7 @@ import logging
 
 from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from loopspan.environment import variable
@@ -38,7 +38,7 @@ class Export:
         self._complaints = _Complaints()
         self._logger = logging.getLogger("opentelemetry")
         try:
-            self.processor = exporting_processor(content)
+            processor = exporting_processor(content)
         except ConfigurationError:
             raise
         except Exception as error:
@@ -46,8 +46,11 @@ class Export:
                 f"the exporter cannot be built ({type(error).__name__}: {error}); "
                 "check the OTEL_EXPORTER_OTLP_… variables"
             ) from error
-        if self.processor is None:
-            raise ConfigurationError("OTEL_TRACES_EXPORTER is none; unset it, or leave out --export")
+        if processor is None:
+            raise ConfigurationError(
+                "OTEL_TRACES_EXPORTER is none; unset it, or leave out --export"
+            )
+        self.processor = processor
         self._logger.addHandler(self._complaints)
 
     def finish(self) -> str | None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import sys
+import threading
 
-from loopspan.cli.endpoint import exporter_endpoint, without_login
+from loopspan.cli.endpoint import exporter_endpoint, unreachable, without_login
 from loopspan.cli.recording import Export, Recording
 from loopspan.cli.settings import RunSettings, tools_of
-from loopspan.cli.stderr import say
+from loopspan.cli.stderr import say, tools_print_elsewhere
 from loopspan.cli.views import Audience, open_view
-from loopspan.environment import capture_content
+from loopspan.environment import capture_content, variable
+from loopspan.errors import ConfigurationError, ConnectionFailed
 from loopspan.flow.events import ReasoningDelta, TextDelta
 from loopspan.loop import Outcome, RunResult, ToolLoop
 from loopspan.runs.steps import TRUNCATED
@@ -21,26 +21,28 @@ FAILED, CUT_SHORT = 1, 3
 
 def run(settings: RunSettings) -> int:
     """Run the prompt and return the exit code; raises `LoopspanError` where the run fails."""
-    tools = tools_of(settings)
-    export = _export(settings)
-    recording = Recording(export)
-    loop = ToolLoop(
-        settings.model,
-        tools,
-        base_url=settings.base_url,
-        tracer_provider=recording.provider,
-        content="full",
-    )
     audience = Audience(open_view(json=settings.json))
-    recording.run_trace.subscribe(audience)
-    try:
-        # What tools print is not the command's output.
-        with contextlib.redirect_stdout(sys.stderr):
+    with tools_print_elsewhere():
+        tools = tools_of(settings)
+        export = _export(settings)
+        recording = Recording(export)
+        recording.run_trace.subscribe(audience)
+        loop = ToolLoop(
+            settings.model,
+            tools,
+            base_url=settings.base_url,
+            tracer_provider=recording.provider,
+            content="full",
+        )
+        try:
             result = _performed(loop, settings, audience)
-    finally:
-        audience.close()
-        if export is not None:
-            _finish(export)
+        except ConnectionFailed as error:
+            error.add_note(f"The address was {without_login(loop.model.base_url)}.")
+            raise
+        finally:
+            audience.close()
+            if export is not None:
+                _finish(export)
     if result.error is not None:
         say("error", str(result.error))
     return exit_code(result.outcome)
@@ -79,16 +81,25 @@ async def _perform(loop: ToolLoop, settings: RunSettings, audience: Audience) ->
 def _export(settings: RunSettings) -> Export | None:
     if not settings.export:
         return None
-    content = "full" if settings.capture_content else capture_content() or "off"
-    return Export(content)
+    if settings.json and variable("OTEL_TRACES_EXPORTER") == "console":
+        raise ConfigurationError(
+            "OTEL_TRACES_EXPORTER is console, which would write between the lines of --json; "
+            "unset it, or leave out --json"
+        )
+    return Export("full" if settings.capture_content else capture_content() or "off")
 
 
 def _finish(export: Export) -> None:
-    complaint = export.finish()
+    url = exporter_endpoint()[0]
+    where = without_login(url)
+    patience = threading.Timer(1.0, say, ("note", f"exporting the spans to {where} …"))
+    patience.start()
+    try:
+        complaint = export.finish()
+    finally:
+        patience.cancel()
     if complaint is not None:
-        where = without_login(exporter_endpoint()[0])
-        say(
-            "warning",
-            f"the spans were not exported to {where}: {complaint}. Check "
-            "OTEL_EXPORTER_OTLP_ENDPOINT; `loopspan check` says whether it can be reached.",
-        )
+        closed = unreachable(url)
+        why = complaint.rstrip(".") if closed is None else f"it cannot be reached, {closed}"
+        advice = "Check OTEL_EXPORTER_OTLP_ENDPOINT; `loopspan check` shows what is set."
+        say("warning", f"the spans were not exported to {where}: {why}. {advice}")

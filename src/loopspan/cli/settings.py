@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopspan.builtin import builtin_tools
-from loopspan.configuration import RunAugmentation, ToolOptions
+from loopspan.configuration import RunAugmentation, ToolOptions, check_max_rounds
 from loopspan.errors import ConfigurationError
 from loopspan.messages import Parameters
 from loopspan.tools import Actor, ToolRegistry
@@ -42,6 +42,10 @@ class RunSettings:
             raise ConfigurationError("the prompt is empty; give the text to send to the model")
         if self.no_tools and (self.tools or self.allow is not None):
             raise ConfigurationError("--no-tools excludes --tools and --allow; leave one out")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise ConfigurationError(f"--max-tokens is {self.max_tokens}; give 1 or more")
+        if self.max_rounds is not None:
+            check_max_rounds(self.max_rounds)
 
     def options(self) -> ToolOptions:
         """Return the options of the run."""

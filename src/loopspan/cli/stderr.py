@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import os
 import sys
@@ -52,8 +53,25 @@ _SHOWN = ("loopspan.cost", "loopspan.loop", "loopspan.tools")
 def log_lines() -> Iterator[None]:
     """Take what Python would log with tracebacks; a program's own handlers stay as they are."""
     before = logging.lastResort
-    logging.lastResort = LogLines(logging.WARNING)  # type: ignore[assignment]  # any handler serves
+    logging.lastResort = LogLines(logging.WARNING)
     try:
         yield
     finally:
         logging.lastResort = before
+
+
+@contextlib.contextmanager
+def tools_print_elsewhere() -> Iterator[None]:
+    """Let what tools and their modules print go to standard error: it is not the output."""
+    with contextlib.redirect_stdout(_StandardError()):
+        yield
+
+
+class _StandardError(io.TextIOBase):
+    """Whatever standard error is when something is printed: a live view takes it over meanwhile."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from loopspan.cli.dry_run import assembled_lines
-from loopspan.cli.figures import count, cut, duration, tokens, usd
+from loopspan.cli.figures import count, duration, one_line, tokens, usd
 from loopspan.cli.parts import call_text, joined, message_text
 from loopspan.cli.text import Line, Style, block, unknown
 from loopspan.cli.visible import visible
@@ -20,14 +20,14 @@ class Limits:
     """How many lines of a text are shown; `None` is all of them."""
 
     sent: int | None = 12
-    again: int | None = 1
-    """Of the messages in later rounds: replies and results that were shown when they came."""
+    again: bool = False
+    """Whether later rounds show more than a line of a message that was shown when it came."""
     thinking: int | None = 30
     call: int | None = 4
     result: int | None = 12
 
 
-ALL = Limits(None, None, None, None, None)
+ALL = Limits(None, True, None, None, None)
 
 
 class StepText:
@@ -53,15 +53,18 @@ class StepText:
 
     def _request(self, step: RequestStep) -> Iterator[Line]:
         model = " ".join(filter(None, (step.provider, step.model)))
-        settings = (f"{key} {value}" for key, value in step.parameters.items())
+        settings = (k if v is True else f"{k} {v}" for k, v in step.parameters.items())
         facts = visible(joined((model, *settings)))
         yield Line(f"Round {step.round or '?'}", "round", note=facts, indent=0)
         if step.messages is None:
             yield unknown(step, "messages")
         start = step.new_from or 0
-        limit = self._limits.again if start else self._limits.sent
         for message in (step.messages or ())[start:]:
-            yield from block(message_text(message), limit, str(message.get("role") or "?"))
+            role, text = visible(str(message.get("role") or "?")), message_text(message)
+            if start and not self._limits.again:
+                yield Line(one_line(text), label=role, folds=False)
+            else:
+                yield from block(text, self._limits.sent, role)
         yield self._offered(step)
         self._tools = step.tools
 
@@ -74,7 +77,8 @@ class StepText:
         return Line(visible(names) or "none", "note", "tools")
 
     def _chat(self, step: ChatStep) -> Iterator[Line]:
-        yield _heading(step, "Reply", "reply", _chat_facts(step))
+        words = "Reply" if step.error is None or step.content else "No reply"
+        yield _heading(step, words, "reply", _chat_facts(step))
         for retry in step.retries:
             said = f"answered {retry.status}" if retry.status else "failed"
             waited = duration(retry.delay_ms)
@@ -99,9 +103,8 @@ class StepText:
                 yield from block(body, self._limits.result, style="note", indent=4)
 
     def _tool(self, step: ToolStep) -> Iterator[Line]:
-        [call, *more], rest = cut(call_text(step.name, step.arguments), 1)
-        facts = [f"refused by {visible(step.refused_by)}"] if step.refused_by else []
-        yield _heading(step, f"Tool {call}{' …' if more or rest else ''}", "tool", facts)
+        call = one_line(call_text(step.name, step.arguments))
+        yield _heading(step, f"Tool {call}", "tool", _tool_facts(step))
         yield from _error(step)
         if step.result is not None:
             style: Style = "error" if step.is_error else "plain"
@@ -149,7 +152,14 @@ def _chat_facts(step: ChatStep) -> Iterator[str]:
         yield visible(reason if raw in (None, reason) else f"{reason} ({raw})")
 
 
+def _tool_facts(step: ToolStep) -> Iterator[str]:
+    if step.refused_by is not None:
+        yield f"refused: {visible(step.refused_by.replace('_', ' '))}"
+    if step.is_error and step.error is None:
+        yield "returned an error"
+
+
 def _error(step: ChatStep | ToolStep) -> Iterator[Line]:
-    if step.error is not None:
+    if step.error is not None and step.state != "cancelled":
         said = f"{step.error.type}: {step.error.message}" if step.error.message else step.error.type
         yield from block(said, None, "error", "error")

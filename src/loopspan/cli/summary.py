@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from loopspan.cli.figures import duration, tokens, usd
 from loopspan.cli.text import Line, Style
 from loopspan.cli.visible import visible
-from loopspan.runs import Run
+from loopspan.runs import ChatStep, Run
 from loopspan.runs.steps import RunOutcome
 
 OUTCOMES: Mapping[RunOutcome, tuple[str, Style]] = {
@@ -57,7 +57,7 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
     if run.rounds:
         yield "tokens", _tokens(run)
         yield "cost", _cost(run)
-    if run.duration_ms is not None:
+    if run.duration_ms is not None and run.outcome != "dry_run":
         yield "time", duration(run.duration_ms)
     if run.trace_id:
         yield "trace", visible(run.trace_id)
@@ -79,7 +79,14 @@ def _tokens(run: Run) -> str:
 
 def _cost(run: Run) -> str:
     if run.cost_usd is None:
-        why = next((m.detail or m.why for m in run.missing if m.field == "cost_usd"), "no price")
-        return f"unknown: {visible(why.replace('_', ' '))}"
+        return f"unknown: {_unpriced(run)}"
     source = {"provider": "the provider", "table": "the price table", None: "an unknown source"}
     return f"{usd(run.cost_usd)} by {source[run.cost_source]}"
+
+
+def _unpriced(run: Run) -> str:
+    detail = next((m.detail for m in run.missing if m.field == "cost_usd" and m.detail), None)
+    if detail is not None:
+        return visible(detail)
+    chats = [step for step in run.steps if isinstance(step, ChatStep)]
+    return "no price" if all(chat.state == "ok" for chat in chats) else "a round has no reply"

@@ -27,6 +27,8 @@ class Line:
     label: str = ""
     note: str = ""
     indent: int = 2
+    folds: bool = True
+    """Whether it goes on below where there is too little room; else it ends there."""
 
     @property
     def head(self) -> str:
@@ -45,7 +47,9 @@ def block(
     kept, rest = cut(text, most)
     below = _UNDER_LABEL if label else indent
     for number, line in enumerate(kept):
-        yield Line(line, style, "" if number else visible(label), indent=below if number else indent)
+        yield Line(
+            line, style, "" if number else visible(label), indent=below if number else indent
+        )
     if rest:
         yield Line(rest, "note", indent=below)
 

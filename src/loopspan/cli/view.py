@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -59,18 +59,18 @@ class TerminalView:
             self._live.start()
         match step:
             case RequestStep():
-                self._write(self._text.lines(step))
+                self._over(step)
                 self._now.wait(step.model)
             case ToolStep(state="open"):
                 self._now.start(step)
             case ToolStep():
                 self._now.finish(step)
-                self._write(self._text.lines(step))
+                self._over(step)
             case ChatStep():
                 self._now.rest()
-                self._write(self._text.lines(_told_below(step)))
+                self._over(_told_below(step))
             case _:
-                self._write(self._text.lines(step))
+                self._over(step)
 
     def delta(self, delta: TextDelta | ReasoningDelta) -> None:
         """Draw a piece of the answer into the moving part."""
@@ -86,20 +86,26 @@ class TerminalView:
         """Take the moving part away."""
         self._live.stop()
 
-    def _write(self, lines: Iterable[Line]) -> None:
+    def _over(self, step: RunStep) -> None:
+        self.write([*self._text.lines(step), Line()])
+
+    def write(self, lines: Sequence[Line]) -> None:
+        """Draw lines above the moving part."""
         # In one call, or the moving part is drawn again after each line.
         drawn = Text("\n").join([draw(line, self._console) for line in lines])
-        self._console.print(drawn, Text(), sep="\n", no_wrap=True, overflow="ignore", crop=False)
+        self._console.print(drawn, no_wrap=True, overflow="ignore", crop=False)
 
 
 def draw(line: Line, console: Console) -> Text:
     """Return a line, wrapped below its own text."""
-    text = Text(line.text, STYLES[line.style])
-    if line.note:
-        text.append(f"  {line.note}", "dim not bold")
+    note = f"  {line.note}" if line.note else ""
+    text = Text.assemble((line.text, STYLES[line.style]), (note, "dim"))
     indent = len(line.head)
-    pieces = text.wrap(console, max(20, console.width - indent), overflow="fold")
-    return Text(line.head, "dim") + Text("\n" + " " * indent).join(pieces)
+    room = max(20, console.width - indent)
+    if not line.folds:
+        text.truncate(room, overflow="ellipsis")
+    pieces = text.wrap(console, room, overflow="fold")
+    return Text.assemble((line.head, "dim"), Text("\n" + " " * indent).join(pieces))
 
 
 def strip(said: Summary, width: int) -> Text:

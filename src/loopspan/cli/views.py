@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from loopspan.cli.lines import JsonLines
 from loopspan.cli.plain import PlainView
+from loopspan.cli.text import Line
 from loopspan.environment import variable
 from loopspan.flow.events import ReasoningDelta, TextDelta
 from loopspan.loop import RunResult
 from loopspan.runs import Run, RunEvent, RunStep
+
+if TYPE_CHECKING:
+    from loopspan.cli.view import TerminalView
 
 T = TypeVar("T")
 
@@ -27,18 +31,34 @@ class View(Protocol):
     def close(self) -> None: ...
 
 
+class Writer(Protocol):
+    """Where lines are written."""
+
+    def write(self, lines: Sequence[Line]) -> None: ...
+
+
 def open_view(*, json: bool) -> View:
-    """Return the view that suits the output."""
-    out = sys.stdout
+    """Return the view of a run that suits the output."""
     if json:
-        return JsonLines(out.buffer)
+        return JsonLines(sys.stdout.buffer)
+    return _drawn() or PlainView(sys.stdout)
+
+
+def open_writer() -> Writer:
+    """Return what writes lines as it suits the output."""
+    return _drawn() or PlainView(sys.stdout)
+
+
+def _drawn() -> TerminalView | None:
+    """Return the view that draws, where the output can be drawn into."""
+    out = sys.stdout
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(errors="replace")  # a narrow encoding must not end the run
-    if out.isatty() and variable("TERM") not in (None, "dumb", "unknown"):
-        from loopspan.cli.view import TerminalView  # drawing costs more to load than all the rest
+    if not out.isatty() or variable("TERM") in (None, "dumb", "unknown"):
+        return None
+    from loopspan.cli.view import TerminalView  # drawing costs more to load than all the rest
 
-        return TerminalView(out)
-    return PlainView(out)
+    return TerminalView(out)
 
 
 class Audience:

@@ -23,7 +23,7 @@ _WORDS = {
     "status": r"fail with ([45]\d\d)",
 }
 _PATTERNS = {
-    name: re.compile(rf"\b{words}\b[ ,]*", re.IGNORECASE) for name, words in _WORDS.items()
+    name: re.compile(rf"\b{words}\b[ ,:]*", re.IGNORECASE) for name, words in _WORDS.items()
 }
 _CODES = {
     401: "invalid_api_key",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from loopspan.demo.requests import Function
-from loopspan.demo.words import WEAK_STEMS, subject
+from loopspan.demo.words import WEAK_STEMS, stem, subject, words
 
-_CLAUSE = re.compile(r"(?:[.?!](?=\s)|[;\n]|,?\s+(?:and|then|also)\b|,(?=\s))\s*", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"(?:[.?!](?=\s)|[;\n]|,?\s{1,5}(?:and|then|also)\b|,(?=\s))\s*", re.IGNORECASE
+)
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
 _SENTENCE = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
 
@@ -28,7 +31,7 @@ class _Words:
     description: frozenset[str]
 
     def score(self, asked: frozenset[str]) -> tuple[int, float]:
-        """Return how much the tool has in common with a prompt, and how much of its name that is."""
+        """Return what the tool has in common with a prompt, and how much of its name that is."""
         named = len(self.name & asked)
         shared = 3 * named + len(self.description & asked)
         return shared, named / max(1, len(self.name))
@@ -45,7 +48,7 @@ def match(prompt: str, functions: Sequence[Function]) -> list[Match]:
     clauses = _clauses(prompt)
     starts: dict[int, int] = {}
     for position, clause in enumerate(clauses):
-        for number in _meant(subject(clause), asked, known):
+        for number in _meant(clause, asked, known):
             starts.setdefault(number, position)
     first = min(starts.values(), default=0)
     matches = []
@@ -70,20 +73,21 @@ def _clauses(prompt: str) -> list[str]:
         if not any(start < found.start() < end for start, end in quotes)
     ]
     edges = [0, *ends, len(prompt)]
-    return [prompt[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b]
+    return [prompt[a:b] for a, b in pairwise(edges) if a < b]
 
 
-def _meant(clause: frozenset[str], asked: frozenset[str], known: Sequence[_Words]) -> list[int]:
+def _meant(clause: str, asked: frozenset[str], known: Sequence[_Words]) -> list[int]:
     """Return the tools that a clause is about, by their numbers."""
+    said = subject(clause)
     named: dict[int, None] = {}
-    for word in sorted(clause):
-        candidates = [n for n, words in enumerate(known) if word in _strong(words.name)]
+    for word in map(stem, words(clause)):
+        candidates = [n for n, tool in enumerate(known) if word in said & _strong(tool.name)]
         if candidates:
             named[max(candidates, key=lambda n: known[n].score(asked))] = None
     if named:
         return list(named)
-    described = [n for n, words in enumerate(known) if clause & words.description - WEAK_STEMS]
-    return described and [max(described, key=lambda n: known[n].score(clause))]
+    described = [n for n, tool in enumerate(known) if said & tool.description - WEAK_STEMS]
+    return described and [max(described, key=lambda n: known[n].score(said))]
 
 
 def _strong(name: frozenset[str]) -> frozenset[str]:

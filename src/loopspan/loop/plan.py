@@ -74,7 +74,7 @@ class Plan:
             **{names.METADATA_PREFIX + k: v for k, v in options.metadata.items()},
         }
 
-    def facts(self, run_id: str, assembled: dict[str, str]) -> RunFacts:
+    def facts(self, run_id: str) -> RunFacts:
         """Return what the run's span says at its start."""
         parts = [part.to_json() for part in self.assembled.parts]
         return RunFacts(
@@ -84,5 +84,4 @@ class Plan:
             model=self.model.name,
             max_rounds=self.max_rounds,
             prompt_parts=dump_text(parts),
-            assembled=assembled,
         )

@@ -54,22 +54,14 @@ class Rounds:
                 run.outcome = self._outcome
 
     def _start(self) -> AgentSpan:
-        plan, settings = self._plan, self._settings
-        assembled = {}
-        if plan.dry_run:
-            request = self._request(closing=False)
-            body = plan.model.adapter.body(request)
-            use = context_use(request, plan.window, None)
-            assembled = dry_run_attributes(
-                plan.model.endpoint, request, body, use, settings.content
-            )
-        facts = plan.facts(settings.shared[names.RUN_ID], assembled)
-        self._span = AgentSpan(settings, facts)
+        facts = self._plan.facts(self._settings.shared[names.RUN_ID])
+        self._span = AgentSpan(self._settings, facts)
         self._started = time.monotonic()
         return self._span
 
     def _rounds(self, run: AgentSpan) -> Flow[Outcome]:
         if self._plan.dry_run:
+            self._assemble(run)
             return "dry_run"
         while True:
             if spent := self._spent(run):
@@ -84,6 +76,16 @@ class Rounds:
             cut = reply.finish_reason == "length"
             results = yield from ToolCalls(run, self._plan.offer, cut).perform(calls)
             self._messages.extend(results)
+
+    def _assemble(self, run: AgentSpan) -> None:
+        """Tell what round 1 would send."""
+        plan = self._plan
+        request = self._request(closing=False)
+        body = plan.model.adapter.body(request)
+        use = context_use(request, plan.window, None)
+        run.assembled = dry_run_attributes(
+            plan.model.endpoint, request, body, use, self._settings.content
+        )
 
     def _ask(self, run: AgentSpan, closing: bool) -> Flow[Reply]:
         plan = self._plan

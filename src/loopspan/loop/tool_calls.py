@@ -62,21 +62,22 @@ class ToolCalls:
 
     def perform(self, calls: Sequence[ToolCall]) -> Flow[tuple[Message, ...]]:
         """Run the calls and return one `tool` message for each, in order."""
-        waiting = deque(enumerate(self._plan(calls)))
+        # A call has a key of its own in the whole run: one that was given up may still end later.
+        waiting = deque(enumerate(self._plan(calls), self._run.tool_calls))
         try:
             while waiting or self._open:
                 while waiting and len(self._open) < self._offer.options.parallel:
                     yield from self._start(*waiting.popleft())
                 if self._open:
                     done: Done = yield Wait()
-                    yield from self._finish(self._open.pop(done.key), done)
+                    yield from self._finish(done)
         except BaseException as error:
             for span in self._open.values():
                 span.fail(error)
                 span.tool_outcome = span.outcome or "error"
                 span.end()
             raise
-        return tuple(Message("tool", (self._results[i],)) for i in range(len(calls)))
+        return tuple(Message("tool", (self._results[key],)) for key in sorted(self._results))
 
     def _plan(self, calls: Sequence[ToolCall]) -> list[_Planned]:
         limit = self._offer.options.max_tool_calls
@@ -109,25 +110,26 @@ class ToolCalls:
 
     def _start(self, key: int, planned: _Planned) -> Iterator[Emit | Spawn]:
         tool, call = planned.tool, planned.call
-        span = ToolSpan(
+        span = self._open[key] = ToolSpan(
             self._run.settings, self._run, self._round, call, tool.description if tool else None
         )
+        span.refused_by = planned.rule
         yield Emit(ToolStarted(self._round, call))
         if tool is None or planned.function is None:
-            span.refused_by = planned.rule
-            yield from self._finish(span, Done(key, span.started_at, error=planned.error))
+            yield from self._finish(Done(key, span.started_at, error=planned.error))
             return
-        self._open[key] = span
         timeout = tool.timeout or self._offer.options.tool_timeout
         yield Spawn(key, planned.function, tool.is_async, span.span, timeout)
 
-    def _finish(self, span: ToolSpan, done: Done) -> Iterator[Emit]:
+    def _finish(self, done: Done) -> Iterator[Emit]:
+        span = self._open[done.key]
         call = span.call
         error = done.error
         text = ""
         if error is None:
             try:
                 text, cut_from = cap(result_text(done.value))
+                outcome = "returned_error" if returned_error(done.value) else "ok"
             except Exception as unreadable:  # noqa: BLE001  # a value whose text form fails
                 error = unreadable
             else:
@@ -135,10 +137,11 @@ class ToolCalls:
                     span.cuts["result"] = (cut_from, len(text.encode()))
                 span.result = text
                 span.result_is_object = cut_from is None and isinstance(done.value, Mapping)
-                span.tool_outcome = "returned_error" if returned_error(done.value) else "ok"
+                span.tool_outcome = outcome
         if error is not None:
             text = self._failed(span, error)
         span.end(max(done.ended_at, span.started_at))
+        del self._open[done.key]
         is_error = error is not None
         self._results[done.key] = ToolCallResponse(text, call.id, call.name, is_error or None)
         yield Emit(ToolFinished(self._round, call, text, is_error))

@@ -73,8 +73,9 @@ class ChatCalls(Adapter):
 
     def _read_result(self, wire: Mapping[str, Any]) -> ToolCallResponse:
         content, id, name = (wire.get(key) for key in ("content", "tool_call_id", "name"))
+        id, name = (value if isinstance(value, str) else None for value in (id, name))
         own: dict[str, Any] = {} if isinstance(content, str) else {"parts": True}
-        known = {"role", "content", "tool_call_id"} | (set() if id is not None else {"name"})
+        known = {"role", "content", "name" if id is None else "tool_call_id"}
         if rest := {k: v for k, v in wire.items() if k not in known}:
             own["fields"] = rest
         return ToolCallResponse(content, id, name, extra={self.name: own} if own else {})
@@ -87,22 +88,17 @@ def _arguments(function: Mapping[str, Any], sent: bool) -> tuple[Any, dict[str, 
     write them may not be able to read them (https://github.com/vllm-project/vllm/issues/19419).
     """
     raw = function.get("arguments")
-    empty = raw is None or (isinstance(raw, str) and not raw.strip())
-    arguments = {} if empty else raw
-    if isinstance(raw, str) and not empty:
+    if isinstance(raw, str) and raw.strip():
         try:
             arguments = load(raw)
         except ValueError:
             return raw, {"arguments": raw}
         arguments = {} if arguments is None else arguments
-    keep = sent or (isinstance(raw, str) and not empty)
-    if (
-        keep
-        and "arguments" in function
-        and (not isinstance(raw, str) or dump_text(arguments) != raw)
-    ):
-        return arguments, {"arguments": raw}
-    return arguments, {}
+        same = dump_text(arguments) == raw
+    else:
+        arguments = {} if raw is None or isinstance(raw, str) else raw
+        same = not sent or "arguments" not in function
+    return arguments, {} if same else {"arguments": raw}
 
 
 def _others(wire: Mapping[str, Any], sent: bool, *known: str) -> dict[str, Any]:

@@ -40,8 +40,8 @@ class ChatCompletions(ChatRequests):
         return Reply(
             choices,
             _read_usage(usage),
-            body.get("id") or None,
-            body.get("model") or None,
+            _word(body.get("id")),
+            _word(body.get("model")),
             self._cost(usage),
             self._details(body),
         )
@@ -56,8 +56,7 @@ class ChatCompletions(ChatRequests):
 
     def _finish_word(self, wire: Mapping[str, Any]) -> str | None:
         """Return the provider's own word for why this choice ended."""
-        word = wire.get("finish_reason")
-        return word if isinstance(word, str) and word else None
+        return _word(wire.get("finish_reason"))
 
     def _finish_reason(self, wire: Mapping[str, Any]) -> str | None:
         """Return the word that tells why this choice ended."""
@@ -95,10 +94,9 @@ class ChatCompletions(ChatRequests):
         message = message if isinstance(message, str) else dump_text(message)
         code = error.get("code")
         statuses = (error.get("status_code"), error.get("raw_status_code"), code)
-        word = code if isinstance(code, str) and code else error.get("type")
         return ErrorDetail(
             message,
-            word if isinstance(word, str) else None,
+            _word(code) or _word(error.get("type")),
             wait_told(message),
             next((s for s in statuses if isinstance(s, int) and 400 <= s < 600), None),
         )
@@ -118,6 +116,11 @@ def wait_told(message: str) -> float | None:
         return None
     amounts = _AMOUNT.findall(told[1])
     return sum(float(number) * _SECONDS[unit.lower()] for number, unit in amounts) or None
+
+
+def _word(value: Any) -> str | None:
+    """Return a text that says something, `None` for anything else."""
+    return value if isinstance(value, str) and value else None
 
 
 def _read_usage(usage: Mapping[str, Any]) -> Usage:

@@ -124,7 +124,7 @@ class ChatMessages(ChatParts, ChatCalls):
         An answer is read without what says nothing (empty text, indexes of calls), so that a
         stream and a plain answer read the same.
         """
-        role = str(wire["role"] if sent else wire.get("role") or "assistant")
+        role = str(wire["role"]) if sent else "assistant"
         if sent and role in ("tool", "function"):
             return Message(role, (self._read_result(wire),))
         parts = [

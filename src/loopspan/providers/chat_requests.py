@@ -6,9 +6,10 @@ A field that has no name of ours, or a form that writing it would not give again
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 from loopspan.messages import Parameters, Request, ToolChoice, ToolDefinition
@@ -216,5 +217,6 @@ def count(value: Any) -> int | None:
 
 def number(value: Any) -> float | None:
     """Return a number, `None` where it is none."""
-    ok = isinstance(value, int | float) and not isinstance(value, bool)
-    return cast(float, value) if ok else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if isinstance(value, int) or math.isfinite(value) else None

@@ -26,13 +26,14 @@ def add(state: StreamState, chunk: Mapping[str, Any], thinking: tuple[str, ...])
             # The first chunk of Azure has an empty id and model, later ones may repeat null.
             body[key] = _merged(body.get(key), value) if key != "usage" else value or body.get(key)
     for number, part in enumerate(chunk.get("choices") or ()):
-        index = part.get("index", number)
+        index = part.get("index")
+        index = index if isinstance(index, int) else number
         choice = next((c for c in choices if c["index"] == index), None)
         if choice is None:
             message = {"role": "assistant", "content": None}
             choice = {"index": index, "message": message, "finish_reason": None}
             choices.append(choice)
-            choices.sort(key=lambda c: int(c["index"]))
+            choices.sort(key=lambda c: c["index"])
         delta = part.get("delta") or {}
         for key, value in part.items():
             if key not in ("index", "delta"):
@@ -100,10 +101,10 @@ def _add_delta(
 
 def _add_content(message: dict[str, Any], value: Any) -> None:
     """Add text or a list of parts; Mistral goes from one to the other within a stream."""
-    content = message["content"]
-    if isinstance(value, str) and not isinstance(content, list):
+    if isinstance(value, str) and not isinstance(message["content"], list):
         _append(message, "content", value)
         return
+    content = message["content"]
     if not isinstance(content, list):
         content = message["content"] = [{"type": "text", "text": content}] if content else []
     parts = [{"type": "text", "text": value}] if isinstance(value, str) else value

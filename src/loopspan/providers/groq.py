@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from loopspan.providers.adapter import ErrorDetail
 from loopspan.providers.chat_completions import ChatCompletions
 
 
@@ -29,3 +30,10 @@ class Groq(ChatCompletions):
         # without being asked.
         usage = super()._usage(body)
         return usage or super()._usage(body.get("x_groq") or {})
+
+    def read_error(self, body: Any) -> ErrorDetail | None:
+        # https://console.groq.com/docs/api-reference#chat-create: why a stream was stopped early.
+        detail = super().read_error(body)
+        own = body.get("x_groq") if isinstance(body, Mapping) else None
+        error = own.get("error") if isinstance(own, Mapping) else None
+        return detail or super().read_error({"error": error})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from loopspan.jsontext import dump_text
-from loopspan.messages import Part, Reasoning
+from loopspan.messages import Blob, File, Part, Reasoning, Uri
 from loopspan.providers.adapter import ErrorDetail
 from loopspan.providers.chat_completions import ChatCompletions
 
@@ -41,15 +41,28 @@ class Mistral(ChatCompletions):
             pieces = [{"type": "text", "text": part.content}] if part.content else []
             content.append({"type": "thinking", "thinking": pieces, **own["part"]})
 
+    def _write_media(self, part: Blob | Uri | File) -> dict[str, Any]:
+        # https://docs.mistral.ai/capabilities/audio, https://docs.mistral.ai/api/endpoint/chat
+        match part:
+            case Uri(modality="audio"):
+                return {"type": "input_audio", "input_audio": part.uri}
+            case File(modality="document"):
+                return {"type": "file", "file_id": part.file_id}
+        return super()._write_media(part)
+
     def _read_part(self, wire: Mapping[str, Any]) -> Part:
-        pieces = wire.get("thinking")
-        if wire.get("type") != "thinking" or not isinstance(pieces, list):
-            return super()._read_part(wire)
-        text = "".join(piece["text"] for piece in pieces if piece.get("type") == "text")
-        rest = {key: value for key, value in wire.items() if key not in ("type", "thinking")}
-        if pieces != ([{"type": "text", "text": text}] if text else []):
-            rest["thinking"] = pieces  # more pieces than one, or such as are no text
-        return Reasoning(text, extra={self.name: {"part": rest}})
+        rest = {k: v for k, v in wire.items() if k not in ("type", wire.get("type"), "file_id")}
+        match wire:
+            case {"type": "input_audio", "input_audio": str(uri)} if "://" in uri:
+                return Uri("audio", uri, extra=self._rest(rest))
+            case {"type": "file", "file_id": str(file_id)}:
+                return File("document", file_id, extra=self._rest(rest))
+            case {"type": "thinking", "thinking": list(pieces)}:
+                text = "".join(piece["text"] for piece in pieces if piece.get("type") == "text")
+                if pieces != ([{"type": "text", "text": text}] if text else []):
+                    rest["thinking"] = pieces  # more pieces than one, or such as are no text
+                return Reasoning(text, extra={self.name: {"part": rest}})
+        return super()._read_part(wire)
 
     def read_error(self, body: Any) -> ErrorDetail | None:
         # Three shapes, none documented: the usual `error`, a flat object, and that of the gateway

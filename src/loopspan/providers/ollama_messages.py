@@ -214,13 +214,18 @@ def read_tool(wire: Mapping[str, Any]) -> ToolDefinition:
         kind = str(wire.get("type") or "unknown")
         name = str(wire.get("name") or kind)
         return ToolDefinition(name, type=kind, extra={NAME: {"raw": wire}})
-    known = ("name", "description", "parameters")
-    rest = {k: v for k, v in function.items() if k not in known or v is None}
+    description, parameters = function.get("description"), function.get("parameters")
+    known = {
+        "name": True,
+        "description": isinstance(description, str),
+        "parameters": isinstance(parameters, dict),
+    }
+    rest = {k: v for k, v in function.items() if not known.get(k)}
     tool = {k: v for k, v in wire.items() if k not in ("type", "function")}
     return ToolDefinition(
         text(function["name"]),
-        function.get("description"),
-        function.get("parameters"),
+        description if known["description"] else None,
+        parameters if known["parameters"] else None,
         extra=_extra({k: v for k, v in (("function", rest), ("tool", tool)) if v}),
     )
 

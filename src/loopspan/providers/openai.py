@@ -29,4 +29,8 @@ class OpenAI(ChatCompletions):
     def _details(self, body: Mapping[str, Any]) -> dict[str, Any]:
         # https://platform.openai.com/docs/api-reference/chat/object
         found = {key: body.get(key) for key in ("service_tier", "system_fingerprint")}
-        return {f"openai.response.{key}": value for key, value in found.items() if value}
+        return {
+            f"openai.response.{key}": value
+            for key, value in found.items()
+            if isinstance(value, str) and value
+        }

@@ -198,15 +198,16 @@ def _write_tool(tool: ToolDefinition) -> dict[str, Any]:
 
 def _read_tool(wire: Mapping[str, Any]) -> ToolDefinition:
     kind = text(wire["type"])
-    own = {
-        key: value
-        for key, value in wire.items()
-        if key not in ("type", "name", "description", "parameters") or value is None
+    description, parameters = wire.get("description"), wire.get("parameters")
+    known = {
+        "description": isinstance(description, str),
+        "parameters": isinstance(parameters, dict),
     }
+    own = rest(wire, "type", "name", *(key for key, fits in known.items() if fits))
     return ToolDefinition(
         text(wire.get("name")) or kind,
-        wire.get("description"),
-        wire.get("parameters"),
+        description if known["description"] else None,
+        parameters if known["parameters"] else None,
         kind,
         {NAME: own} if own else {},
     )

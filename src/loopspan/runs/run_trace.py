@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from sys import getsizeof
 from typing import Any, TypeAlias
 
 from opentelemetry.context import Context
@@ -42,7 +43,8 @@ class _Kept:
     touched: float
     spans: dict[str, SpanRecord] = field(default_factory=dict)
     bytes: int = 0
-    fold: Fold | None = field(default_factory=Fold)
+    fold: Fold | None = None
+    """What listeners have been told so far; there while somebody listens and the run goes on."""
 
 
 class RunTrace(SpanProcessor):
@@ -131,32 +133,39 @@ class RunTrace(SpanProcessor):
         with self._lock:
             kept = self._kept.get(run_id)
             if kept is None:
-                if ended:
+                if ended or not _is_run(record):
                     return  # its run was dropped while it went on
                 kept = self._kept[run_id] = _Kept(time.monotonic())
             kept.touched = time.monotonic()
             span_id = record.span_id or ""
             size = _size(record) - (_size(kept.spans[span_id]) if span_id in kept.spans else 0)
+            if not self._listeners:
+                kept.fold = None
+            elif kept.fold is None:
+                kept.fold = Fold()
+                kept.fold.steps(kept.spans.values())
             kept.spans[span_id] = record
             kept.bytes += size
             self._bytes += size
             self._shrink()
-            listeners, fold = self._listeners, kept.fold
-        if listeners and fold is not None:
-            self._tell(listeners, run_id, record, fold, ended)
+            listeners = self._listeners
+        if listeners:
+            self._tell(listeners, run_id, record, kept, ended)
 
     def _tell(
         self,
         listeners: tuple[Listener, ...],
         run_id: str,
         record: SpanRecord,
-        fold: Fold,
+        kept: _Kept,
         ended: bool,
     ) -> None:
+        fold = kept.fold or Fold()
         step = fold.ended(record) if ended else fold.started(record)
         events = [] if step is None else [RunEvent(run_id, step=step)]
-        if ended and record.attributes.get(names.OPERATION_NAME) == names.INVOKE_AGENT:
-            events.append(RunEvent(run_id, run=self.run(run_id)))
+        if ended and _is_run(record):
+            kept.fold = None
+            events.append(RunEvent(run_id, run=read_run(list(kept.spans.values()))))
         for event in events:
             for listener in listeners:
                 try:
@@ -202,8 +211,12 @@ def _record(span: ReadableSpan, attributes: Mapping[str, Any], ended: bool) -> S
     )
 
 
+def _is_run(record: SpanRecord) -> bool:
+    return record.attributes.get(names.OPERATION_NAME) == names.INVOKE_AGENT
+
+
 def _size(record: SpanRecord) -> int:
-    texts = sum(len(v) for v in record.attributes.values() if isinstance(v, str))
+    texts = sum(getsizeof(v) for v in record.attributes.values() if isinstance(v, str))
     for event in record.events:
-        texts += sum(len(v) for v in event.attributes.values() if isinstance(v, str))
+        texts += sum(getsizeof(v) for v in event.attributes.values() if isinstance(v, str))
     return _SPAN_BYTES + texts

@@ -219,9 +219,11 @@ def _result(text: str | None) -> str | None:
 
 def _unwrapped(arguments: Any) -> Any:
     """Return arguments as the model gave them; what is no object was wrapped in one."""
-    if isinstance(arguments, dict) and set(arguments) == {"arguments"}:
+    if isinstance(arguments, dict) and arguments.keys() == {"arguments"}:
         inner = arguments["arguments"]
-        return arguments if isinstance(inner, dict) else inner
+        # Other instrumentations wrap nothing: an object inside is wrapped only if it looks so too.
+        if not isinstance(inner, dict) or inner.keys() == {"arguments"}:
+            return inner
     return arguments
 
 

@@ -58,16 +58,23 @@ def arguments_text(arguments: Any, mode: Content) -> str:
     """Return the arguments of a call as a JSON object."""
     if mode == "metadata":
         return dump_text({"bytes": len(dump_text(arguments).encode())})
-    if isinstance(arguments, dict):
-        return dump_text(arguments)
-    return dump_text({"arguments": arguments})
+    wrapped = not isinstance(arguments, dict) or _looks_wrapped(arguments)
+    return dump_text({"arguments": arguments} if wrapped else arguments)
 
 
 def result_text(text: str, is_object: bool, mode: Content) -> str:
     """Return a tool's result text as a JSON object; `is_object` says that it already is one."""
     if mode == "metadata":
         return dump_text({"bytes": len(text.encode("utf-8", "replace"))})
-    return text if is_object else dump_text({"result": text})
+    # An object that looks wrapped is wrapped too, so that readers get back what was there.
+    return text if is_object and not text.startswith('{"result":"') else dump_text({"result": text})
+
+
+def _looks_wrapped(arguments: Mapping[str, Any]) -> bool:
+    if arguments.keys() != {"arguments"}:
+        return False
+    inner = arguments["arguments"]
+    return not isinstance(inner, dict) or inner.keys() == {"arguments"}
 
 
 def text_metadata(name: str, text: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -23,7 +24,7 @@ class Cost:
 
 def cost_of(reply: Reply, price_provider: str | None, model: str) -> Cost:
     """Return the cost of a reply; `model` is the requested one, if only that is priced."""
-    if reply.cost_usd is not None:
+    if reply.cost_usd is not None and math.isfinite(reply.cost_usd):
         return Cost(reply.cost_usd, "provider")
     if reply.usage.input_tokens is None or reply.usage.output_tokens is None:
         return Cost(None, missing="no usage reported")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from opentelemetry.trace import SpanKind
@@ -27,8 +26,6 @@ class RunFacts:
     model: str | None = None
     max_rounds: int | None = None
     prompt_parts: str | None = None
-    assembled: Mapping[str, str] = field(default_factory=dict)
-    """What a dry run shows, as attributes: messages, tools, and the body that would be sent."""
 
 
 class AgentSpan(Invocation):
@@ -43,6 +40,8 @@ class AgentSpan(Invocation):
         self.rounds = 0
         self.tool_calls = 0
         self.made_calls = 0
+        self.assembled: Mapping[str, Any] = {}
+        """What a dry run shows, as attributes: messages, tools, and the body that would be sent."""
         name = f"{names.INVOKE_AGENT} {facts.configuration}".strip()
         super().__init__(settings, name if facts.configuration else names.INVOKE_AGENT, None)
 
@@ -65,7 +64,7 @@ class AgentSpan(Invocation):
         attributes[names.CONTENT] = self.settings.content
         if self.facts.prompt_parts is not None:
             attributes[names.PROMPT_PARTS] = self.facts.prompt_parts
-        return {**attributes, **self.facts.assembled}
+        return attributes
 
     def attributes_at_end(self) -> dict[str, Any]:
         usage, cost = self.usage, self.cost
@@ -78,6 +77,7 @@ class AgentSpan(Invocation):
             names.TOOL_CALLS: self.tool_calls,
             **{k: v for k, v in optional.items() if v is not None},
             **({} if cost is None else made.cost_attributes(cost)),
+            **self.assembled,
         }
 
     @property
@@ -125,6 +125,7 @@ class ChatSpan(Invocation):
         self.use = use
         self.reply: Reply | None = None
         self.first_chunk_after: float | None = None
+        self._cost: Cost | None = None
         self._raw_response = bytearray()
         self.delta = self._delta()
         super().__init__(settings, f"{names.CHAT} {request.model}", run)
@@ -160,11 +161,15 @@ class ChatSpan(Invocation):
             attributes[names.RESPONSE_TIME_TO_FIRST_CHUNK] = self.first_chunk_after
         if self.reply is not None:
             attributes |= made.reply_attributes(self.reply, self.settings.content)
+            broken_off = self.error is not None or self.outcome is not None
+            if broken_off and self.reply.finish_reason_raw is None:
+                del attributes[names.RESPONSE_FINISH_REASONS]
             attributes |= made.cost_attributes(self.cost)
         return attributes
 
     def retry(self, status: int | None, delay: float, attempt: int) -> None:
         """Say that an attempt failed and that the next comes after `delay` seconds."""
+        self.reply = self.first_chunk_after = None
         self._raw_response.clear()
         told = {names.RETRY_DELAY: delay, names.RETRY_ATTEMPT: attempt}
         if status is not None:
@@ -193,12 +198,14 @@ class ChatSpan(Invocation):
         """What the reply reported."""
         return Usage() if self.reply is None else self.reply.usage
 
-    @cached_property
+    @property
     def cost(self) -> Cost:
-        """What the reply cost; asked for once there is one."""
+        """What the reply cost, unknown as long as there is none."""
         if self.reply is None:
             return Cost(None, missing="no reply")
-        return cost_of(self.reply, self.endpoint.price_provider, self.request.model)
+        if self._cost is None:
+            self._cost = cost_of(self.reply, self.endpoint.price_provider, self.request.model)
+        return self._cost
 
 
 class ToolSpan(Invocation):

@@ -20,6 +20,7 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from loopspan.errors import LoopspanError
+from loopspan.jsontext import well_formed
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.content import Content
 from loopspan.telemetry.record import SpanEvent, SpanRecord
@@ -72,7 +73,7 @@ class Invocation:
 
     def __init__(self, settings: SpanSettings, name: str, parent: Invocation | None) -> None:
         self.settings = settings
-        self.name = name
+        self.name = well_formed(name)
         self.parent = parent
         self.started_at = time.time_ns()
         self.ended_at: int | None = None
@@ -84,10 +85,12 @@ class Invocation:
         self.span: Span = trace.INVALID_SPAN
         with never_raising():
             self.span = settings.tracer.start_span(
-                name,
+                self.name,
                 context,
                 self.kind,
-                self.attributes_at_start() if recorded else self.attributes_for_sampling(),
+                exportable(
+                    self.attributes_at_start() if recorded else self.attributes_for_sampling()
+                ),
                 start_time=self.started_at,
             )
 
@@ -105,10 +108,10 @@ class Invocation:
 
     def add_event(self, name: str, attributes: Mapping[str, Any]) -> None:
         """Add an event to the span."""
-        now = time.time_ns()
-        self._events.append(SpanEvent(name, now, attributes))
+        now, told = time.time_ns(), exportable(attributes)
+        self._events.append(SpanEvent(name, now, told))
         with never_raising():
-            self.span.add_event(name, dict(attributes), now)
+            self.span.add_event(name, told, now)
 
     def __enter__(self) -> Self:
         return self
@@ -125,7 +128,7 @@ class Invocation:
 
     def fail(self, error: BaseException) -> None:
         """Say what ended the operation; the first error stays."""
-        if self.error is not None or self.outcome is not None:
+        if self.error is not None:
             return
         if isinstance(error, GeneratorExit):
             self.outcome = "abandoned"
@@ -161,13 +164,13 @@ class Invocation:
             attributes[names.ERROR_TYPE] = error_type(self.error)
         if self.outcome is not None:
             attributes[names.OUTCOME] = self.outcome
-        return attributes
+        return exportable(attributes)
 
     def _status_message(self) -> str | None:
         if self.error is None:
             return None
         if self.settings.content == "full":
-            return str(self.error)
+            return well_formed(str(self.error))
         return self.error.summary if isinstance(self.error, LoopspanError) else None
 
     def _exception(self, error: Exception) -> dict[str, Any]:
@@ -175,12 +178,12 @@ class Invocation:
         if self.settings.content == "full":
             told[names.EXCEPTION_MESSAGE] = str(error)
             told[names.EXCEPTION_STACKTRACE] = "".join(traceback.format_exception(error))
-        return told
+        return exportable(told)
 
     def snapshot(self) -> SpanRecord:
         """Return the span as plain data, whether or not anybody recorded it."""
         context = self.span.get_span_context()
-        attributes = self.attributes_at_start() | self.all_attributes_at_end()
+        attributes = exportable(self.attributes_at_start()) | self.all_attributes_at_end()
         parent = trace.INVALID_SPAN_CONTEXT if self.parent is None else self.parent.span_context
         return SpanRecord(
             self.name,
@@ -199,6 +202,29 @@ class Invocation:
     def span_context(self) -> trace.SpanContext:
         """The ids of the span."""
         return self.span.get_span_context()
+
+
+def exportable(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes as OTLP can carry them, whatever models and tools put into them.
+
+    Lone surrogates become U+FFFD: one of them would cost the whole batch that it is exported in.
+    A number beyond 64 bits is left out.
+    """
+    return {
+        name: _well_formed(value)
+        for name, value in attributes.items()
+        if not isinstance(value, int) or -(2**63) <= value < 2**63
+    }
+
+
+def _well_formed(value: Any) -> Any:
+    match value:
+        case str():
+            return value if value.isascii() else well_formed(value)
+        case list() | tuple():
+            return [_well_formed(item) for item in value]
+        case _:
+            return value
 
 
 def error_type(error: BaseException) -> str:

@@ -69,11 +69,15 @@ class ToolSignature:
         if not isinstance(arguments, dict):
             kind = type(arguments).__name__
             raise InvalidArguments(f"tool {tool!r}: the arguments are a {kind}, not a JSON object")
+        text = _json(tool, arguments)
+        # Not `from error` below: its text shows the arguments, which may be private.
         try:
-            values = self._model.model_validate_json(_json(tool, arguments))
+            values = self._model.model_validate_json(text)
         except ValidationError as error:
-            # Not `from error`: its text shows the arguments, which may be private.
             raise InvalidArguments(f"tool {tool!r}: {_reasons(error, self._words)}") from None
+        except Exception as error:  # noqa: BLE001  # validators are the user's code
+            what = f"a validator failed with {type(error).__name__}"
+            raise InvalidArguments(f"tool {tool!r}: {what}") from None
         return {
             parameter: getattr(values, field)
             for field, parameter in self._parameters.items()

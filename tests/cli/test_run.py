@@ -1,0 +1,392 @@
+"""`loopspan run`: what it prints, what it sends, how it ends."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from loopspan.cli import main
+from loopspan.runs import Run
+from loopspan.testing import Answer, message
+from tests.cli.command import objects, scripted
+
+Out = pytest.CaptureFixture[str]
+
+TOOLS = '''
+from loopspan import tool
+
+print("imported")
+
+@tool
+def shout(word: str) -> str:
+    """Shout a word."""
+    print("shouting")
+    return word.upper()
+
+@tool
+def fail() -> str:
+    """Fail."""
+    raise ValueError("the tool's own secret words")
+
+@tool(requires_admin=True)
+def reboot() -> str:
+    """Reboot."""
+    return "rebooted"
+
+@tool(enabled=False)
+def retired() -> str:
+    """Do nothing any more."""
+    return ""
+'''
+
+
+@pytest.fixture
+def tool_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of tools in the current folder, known to Python in no other way."""
+    name = f"tools_of_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(TOOLS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")  # restores sys.path afterwards
+    return name
+
+
+def calling(*names_and_arguments: tuple[str, dict[str, object]], say: str = "") -> Answer:
+    return message(say or None, tool_calls=names_and_arguments)
+
+
+ANSWER = """\
+Round 1  openai gpt-4o-mini · max_tokens 50 · temperature 0.5
+  system     Be brief.
+  user       Shout hello!
+  tools      shout
+
+Reply  TIME · 10 in / 5 out tokens · $0.0000045 · tool_call (tool_calls)
+  thinking   Which word?
+             Hello.
+  I shout.
+  → shout(word="hello")
+
+Tool shout(word="hello")  TIME
+  HELLO
+
+Round 2  openai gpt-4o-mini · max_tokens 50 · temperature 0.5
+  tool       shout: HELLO
+  tools      the same 1
+
+Reply  TIME · 20 in / 5 out tokens · $0.0000060 · stop
+  HELLO!
+
+Answered
+  rounds     2/3
+  tool calls 1
+  tokens     30 in / 10 out
+  cost       $0.000011 by the price table
+  time       TIME
+  trace      ID
+"""
+
+
+def without_times(text: str) -> str:
+    import re
+
+    text = re.sub(r"\d+(\.\d+)? m?s\b", "TIME", text)
+    return re.sub(r"\b[0-9a-f]{32}\b", "ID", text)
+
+
+def test_piped_output_is_plain_lines(capsys: Out, tool_module: str) -> None:
+    asking = message(
+        "I shout.",
+        tool_calls=[("shout", {"word": "hello"})],
+        reasoning_content="Which word?\nHello.",
+    )
+    options = ["--max-rounds", "3", "--temperature", "0.5", "--max-tokens", "50"]
+    with scripted(asking, "HELLO!") as (model, to_it):
+        arguments = ["run", "Shout hello!", *to_it, "--tools", tool_module, "--allow", "shout"]
+        assert main([*arguments, "--system", "Be brief.", *options]) == 0
+    out, err = capsys.readouterr()
+    assert without_times(out) == ANSWER
+    assert err == "imported\nshouting\n"
+    assert model.requests[0]["max_completion_tokens"] == 50
+    assert model.requests[0]["messages"][0] == {"role": "system", "content": "Be brief."}
+
+
+def test_json_is_an_object_a_line(capsys: Out, tool_module: str) -> None:
+    with scripted(calling(("shout", {"word": "hi"})), "HI") as (_, to_it):
+        assert main(["run", "x", *to_it, "--tools", tool_module, "--json"]) == 0
+    out, err = capsys.readouterr()
+    *steps, last = objects(out)
+    assert [(s["event"], s["step"]["kind"], s["step"]["state"]) for s in steps] == [
+        ("step", "request", "ok"),
+        ("step", "chat", "ok"),
+        ("step", "tool", "open"),
+        ("step", "tool", "ok"),
+        ("step", "request", "ok"),
+        ("step", "chat", "ok"),
+    ]
+    run = Run.model_validate(last["run"])
+    assert last["event"] == "run"
+    assert (run.outcome, run.content, run.rounds) == ("completed", "HI", 2)
+    assert [s["step"] for s in steps if s["step"]["state"] != "open"] == last["run"]["steps"]
+    assert err == "imported\nshouting\n"
+
+
+def test_json_of_a_stream_tells_its_pieces(capsys: Out) -> None:
+    answer = message("It is noon.", reasoning_content="Hm.")
+    with scripted(answer) as (model, to_it):
+        assert main(["run", "x", *to_it, "--no-tools", "--stream", "--json"]) == 0
+    events = objects(capsys.readouterr().out)
+    assert [e for e in events if e["event"] in ("text", "thinking")] == [
+        {"event": "thinking", "round": 1, "text": "Hm."},
+        {"event": "text", "round": 1, "text": "It is no"},
+        {"event": "text", "round": 1, "text": "on."},
+    ]
+    assert events[0]["step"]["kind"] == "request"
+    assert events[-1]["run"]["content"] == "It is noon."
+    assert model.requests[0]["stream"] is True
+
+
+def test_json_of_a_failed_run_ends_with_the_run(capsys: Out) -> None:
+    refusal = httpx.Response(401, json={"error": {"message": "no", "code": "invalid_api_key"}})
+    with scripted(refusal) as (_, to_it):
+        assert main(["run", "x", *to_it, "--json"]) == 1
+    out, err = capsys.readouterr()
+    assert objects(out)[-1]["run"]["outcome"] == "error"
+    assert err == (
+        "error: openai answered 401 (invalid_api_key): no. Check the provider's key variable; "
+        "`loopspan check` shows which are set.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "code", "words"),
+    [
+        (["yes"], [], 0, "Answered"),
+        ([message("ye", finish_reason="length")], [], 3, "Cut short: the answer reached"),
+        ([message("", finish_reason="content_filter")], [], 1, "Blocked: "),
+        ([message("", finish_reason="error")], [], 1, "Failed"),
+        ([calling(("current_time", {})), "noon"], ["--max-rounds", "1"], 3, "Cut short: it used"),
+    ],
+)
+def test_exit_code_and_outcome(
+    capsys: Out, answers: list[Answer], options: list[str], code: int, words: str
+) -> None:
+    with scripted(*answers) as (_, to_it):
+        assert main(["run", "x", *to_it, *options]) == code
+    assert f"\n{words}" in capsys.readouterr().out
+
+
+def test_the_closing_answer_is_told_apart_from_the_rounds(capsys: Out) -> None:
+    with scripted(calling(("current_time", {})), "noon") as (_, to_it):
+        main(["run", "x", *to_it, "--max-rounds", "1"])
+    assert "  rounds     1/1 and a closing answer\n" in capsys.readouterr().out
+
+
+def test_a_finish_that_is_an_error_is_told_with_advice(capsys: Out) -> None:
+    with scripted(message("", finish_reason="error")) as (_, to_it):
+        main(["run", "x", *to_it])
+    assert "error: openai (BadResponse): the model ended its answer" in capsys.readouterr().err
+
+
+def test_a_failing_tool_shows_its_error_in_its_place_and_no_traceback(
+    capsys: Out, tool_module: str
+) -> None:
+    with scripted(calling(("fail", {})), "sorry") as (model, to_it):
+        assert main(["run", "x", *to_it, "--tools", tool_module]) == 0
+    out, err = capsys.readouterr()
+    assert "  error      ValueError: the tool's own secret words\n" in out
+    assert err == "imported\n"
+    assert "secret" not in json.dumps(model.requests)
+
+
+@pytest.mark.parametrize(
+    ("options", "offered"),
+    [
+        ([], ["shout", "fail", "reboot"]),
+        (["--allow", "reboot"], ["reboot"]),
+        (["--allow", "fail,shout"], ["shout", "fail"]),
+        (["--allow", "fail", "--allow", "shout"], ["shout", "fail"]),
+        (["--allow", ""], None),
+    ],
+)
+def test_tools_that_are_offered(
+    tool_module: str, options: list[str], offered: list[str] | None
+) -> None:
+    with scripted("yes") as (model, to_it):
+        assert main(["run", "x", *to_it, "--tools", tool_module, *options]) == 0
+    assert names(model.requests[0]) == offered
+
+
+def test_the_built_in_tools_are_offered_unless_others_are_named() -> None:
+    with scripted("yes", "yes") as (model, to_it):
+        assert main(["run", "x", *to_it]) == 0
+        assert main(["run", "x", *to_it, "--no-tools"]) == 0
+    assert [names(body) for body in model.requests] == [
+        ["current_time", "python_information", "installed_packages", "environment_variables"],
+        None,
+    ]
+
+
+def names(body: dict[str, object]) -> list[str] | None:
+    tools = body.get("tools")
+    return [t["function"]["name"] for t in tools] if isinstance(tools, list) else None
+
+
+DRY = """\
+Messages  2 messages
+  system     override · 9 bytes
+    Be brief.
+  user       user · 2 bytes
+    hi
+
+Tools  1 tool
+  shout  Shout a word.
+
+Body  as it would be sent
+  {
+    "model": "gpt-4o-mini",
+"""
+
+
+def test_a_dry_run_shows_all_and_sends_nothing(capsys: Out, tool_module: str) -> None:
+    with scripted() as (model, to_it):
+        arguments = ["run", "hi", *to_it, "--tools", tool_module, "--allow", "shout", "--dry-run"]
+        assert main([*arguments, "--system", "Be brief."]) == 0
+        out = capsys.readouterr().out
+        assert main([*arguments, "--json"]) == 0
+    assert model.requests == []
+    assert out.startswith(DRY)
+    assert out.splitlines()[-2] == "Dry run: nothing was sent"
+    step, run = objects(capsys.readouterr().out)
+    assert step["step"]["kind"] == "assembled"
+    assert step["step"]["body"]["messages"] == [{"role": "user", "content": "hi"}]
+    assert run["run"]["outcome"] == "dry_run"
+
+
+def test_raw_bodies_are_shown_where_they_are_asked_for(capsys: Out) -> None:
+    with scripted("yes", "yes") as (model, to_it):
+        main(["run", "x", *to_it, "--no-tools"])
+        assert "raw body" not in capsys.readouterr().out
+        main(["run", "x", *to_it, "--no-tools", "--capture-raw"])
+    out = capsys.readouterr().out
+    assert f"  raw body   sent, {len(model.wire[1])} bytes\n    {model.wire[1].decode()}\n" in out
+    assert "  raw body   received, " in out
+
+
+def test_text_of_model_and_tool_cannot_reach_the_terminal(capsys: Out, tool_module: str) -> None:
+    asking = calling(("shout", {"word": "\x1b[2Jx\u202e"}), say="\x9b31m[bold]")
+    with scripted(asking, "\x1b]0;owned\x07", asking, "done") as (_, to_it):
+        main(["run", "x", *to_it, "--tools", tool_module])
+        main(["run", "x", *to_it, "--tools", tool_module, "--json"])
+    out = capsys.readouterr().out
+    assert {char for char in out if not char.isprintable()} == {"\n"}
+    assert r"  \x9b31m[bold]" in out
+    assert r"  \x1b]0;owned\x07" in out
+    assert r"  \x1b[2JX\u202e" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([" "], "the prompt is empty"),
+        (["x", "--model", "gpt-4o"], "model 'gpt-4o' has no provider; write 'provider:model'"),
+        (["x", "--model", "acme:one"], "provider 'acme' is unknown; known are anthropic, "),
+        (["x", "--model", "groq:one"], "no key for groq: set GROQ_API_KEY"),
+        (["x", "--model", "openai:x", "--base-url", "nowhere"], "base_url 'nowhere' is no http"),
+        (["x", "--no-tools", "--allow", "a"], "--no-tools excludes --tools and --allow"),
+        (["x", "--tools", "no.such.module"], "The tool module 'no.such.module' cannot be imported"),
+        (["x", "--allow", "currenttime"], "the tool 'currenttime' does not exist; there are: curr"),
+    ],
+)
+def test_wrong_configuration_is_a_sentence_and_sends_nothing(
+    capsys: Out, arguments: list[str], sentence: str
+) -> None:
+    with scripted() as (model, to_it):
+        given = arguments if "--model" in arguments else [*arguments, *to_it]
+        assert main(["run", *given]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert model.requests == []
+
+
+def test_a_disabled_tool_cannot_be_allowed(capsys: Out, tool_module: str) -> None:
+    with scripted() as (_, to_it):
+        assert main(["run", "x", *to_it, "--tools", tool_module, "--allow", "retired"]) == 2
+    assert "the tool 'retired' is disabled; there are: shout" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [
+        ([], "PROMPT"),
+        (["x", "--max-rounds", "50"], "max_rounds is 50; give a number from 1 to 20"),
+        (["x", "--max-rounds", "many"], "'many' is no whole number"),
+        (["x", "--max-tokens", "0"], "--max-tokens is 0; give 1 or more"),
+        (["x", "--temperature", "hot"], "'hot' is no number"),
+        (["x", "--loud"], "--loud"),
+    ],
+)
+def test_wrong_usage_names_the_value(capsys: Out, arguments: list[str], value: str) -> None:
+    assert main(["run", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert value in err
+
+
+def test_no_key_is_ever_shown(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-this-is-the-key-1234567890"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    refusal = httpx.Response(401, json={"error": {"message": f"wrong key {key}"}})
+    with scripted(refusal, refusal) as (_, to_it):
+        main(["run", "x", *to_it, "--capture-raw"])
+        main(["run", "x", *to_it, "--capture-raw", "--json"])
+    main(["run", "x", "--model", key])  # a slip that would put it into the error
+    out, err = capsys.readouterr()
+    assert key not in out + err
+    assert "wrong key **********" in err
+
+
+def test_an_address_where_nobody_answers_is_named(capsys: Out) -> None:
+    with scripted() as (_, to_it):
+        pass
+    assert main(["run", "x", *to_it]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("error: openai (ConnectionFailed): ")
+    assert err.endswith(f"The address was {to_it[-1]}.\n")
+
+
+@pytest.mark.parametrize("value", ["true", " TRUE "])
+def test_switched_off_tracing_is_said(
+    capsys: Out, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("OTEL_SDK_DISABLED", value)
+    with scripted() as (_, to_it):
+        assert main(["run", "x", *to_it]) == 2
+    assert "OTEL_SDK_DISABLED is true" in capsys.readouterr().err
+
+
+def test_sampler_and_limits_of_the_environment_take_nothing_away(
+    capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
+    monkeypatch.setenv("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", "10")
+    monkeypatch.setenv("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "2")
+    monkeypatch.setenv("OTEL_SPAN_LINK_COUNT_LIMIT", "no number")
+    with scripted("a whole answer") as (_, to_it):
+        assert main(["run", "a whole question", *to_it]) == 0
+    out = capsys.readouterr().out
+    assert "  user       a whole question\n" in out
+    assert "  a whole answer\n" in out
+
+
+def test_without_a_model_the_demo_answers_and_says_so(capsys: Out) -> None:
+    pytest.importorskip("loopspan.demo.adapter")
+    assert main(["run", "What time is it, and which Python is this?"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "note: no --model given; using demo:, an embedded model without account or key\n"
+    assert "Tool current_time(" in out
+    assert "Tool python_information()" in out
+    assert "  cost       unknown: no price\n" in out

@@ -1,0 +1,215 @@
+"""Rule 4 of the loop: a tool call that goes wrong is told to the model, and the loop goes on."""
+
+import asyncio
+import logging
+import threading
+from typing import Any
+
+import pytest
+
+from loopspan import Tool, ToolFinished, ToolOptions, tool
+from loopspan.runs import Run, ToolStep
+from loopspan.testing import ScriptedModel, calls, capture, message
+from tests.loop.ways import Way, each_way, loop_of
+
+SECRET = "postgres://root:hunter2@db"
+
+GENERIC = "Error: The tool failed."
+NO_SUCH = "Error: There is no such tool. Use only the tools that were offered."
+REFUSED = "Error: This tool is not available. Use only the tools that were offered."
+INVALID = "Error: The arguments are not valid for this tool. Check its schema and try again."
+LATE = "Error: The tool did not finish in time."
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool
+def fail() -> str:
+    """Fail."""
+    raise ValueError(SECRET)
+
+
+@tool
+async def fail_later() -> str:
+    """Fail in an event loop."""
+    raise ValueError(SECRET)
+
+
+@tool(enabled=False)
+def off() -> str:
+    """Never run."""
+    raise AssertionError
+
+
+@tool
+def hang() -> None:
+    """Never return."""
+    threading.Event().wait()
+
+
+@tool
+async def hang_later() -> None:
+    """Never return, in an event loop."""
+    await asyncio.Event().wait()
+
+
+@tool
+async def stop_itself() -> str:
+    """Be cancelled."""
+    raise asyncio.CancelledError
+
+
+TOOLS: list[Tool] = [add, fail, fail_later, off, hang, hang_later, stop_itself]
+
+
+def tool_steps(run: Run) -> list[ToolStep]:
+    return [step for step in run.steps if isinstance(step, ToolStep)]
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("name", "arguments", "told", "error_type"),
+    [
+        ("unknown", {}, NO_SUCH, "unknown_tool"),
+        ("off", {}, REFUSED, "tool_refused"),
+        ("add", {"a": 1, "b": SECRET}, INVALID, "invalid_arguments"),
+        ("add", SECRET, INVALID, "invalid_arguments"),
+        ("add", "[1,2]", INVALID, "invalid_arguments"),
+        ("fail", {}, GENERIC, "ValueError"),
+        ("fail_later", {}, GENERIC, "ValueError"),
+        ("stop_itself", {}, GENERIC, "cancelled"),
+        ("hang", {}, LATE, "timeout"),
+        ("hang_later", {}, LATE, "timeout"),
+    ],
+)
+def test_the_model_is_told_no_more_than_that_it_failed(
+    way: Way, name: str, arguments: Any, told: str, error_type: str
+) -> None:
+    model = ScriptedModel([message(tool_calls=[(name, arguments, "call_1")]), "Done."])
+    with capture() as captured:
+        result = way(loop_of(model, TOOLS, captured), options=ToolOptions(tool_timeout=0.01))
+
+    assert model.requests[1]["messages"][-1] == {
+        "role": "tool",
+        "tool_call_id": "call_1",
+        "content": told,
+    }
+    assert (result.outcome, result.content) == ("completed", "Done.")
+    [step] = tool_steps(result.run)
+    assert step.error is not None
+    assert step.error.type == error_type
+    assert step.is_error
+    [span] = [span for span in captured.spans if span.name.startswith("execute_tool")]
+    assert span.status.status_code.name == "ERROR"
+    assert SECRET not in f"{span.to_json()}{result.run.model_dump_json()}"
+
+
+@each_way
+def test_the_whole_exception_is_in_the_log(way: Way, caplog: pytest.LogCaptureFixture) -> None:
+    model = ScriptedModel([calls("fail"), "Done."])
+    with caplog.at_level(logging.INFO, "loopspan.tools"):
+        result = way(loop_of(model, TOOLS))
+
+    [record] = caplog.records
+    assert record.getMessage() == f"tool 'fail' failed in run {result.run_id}"
+    assert record.exc_info is not None
+    assert str(record.exc_info[1]) == SECRET
+
+
+@each_way
+def test_tc03_each_failure_has_a_kind_of_its_own(way: Way) -> None:
+    @tool
+    def find() -> dict[str, str]:
+        """Find nobody."""
+        return {"error": "no such user"}
+
+    names = ("fail", "find", "unknown", "stop_itself")
+    model = ScriptedModel([message(tool_calls=[(name, {}) for name in names]), "Done."])
+    with capture() as captured:
+        result = way(loop_of(model, [*TOOLS, find], captured))
+
+    spans = {s.name.removeprefix("execute_tool "): s for s in captured.spans}
+    assert {
+        name: (
+            spans[name].status.status_code.name,
+            (spans[name].attributes or {}).get("error.type"),
+            (spans[name].attributes or {}).get("loopspan.tool.outcome"),
+        )
+        for name in names
+    } == {
+        "fail": ("ERROR", "ValueError", "error"),
+        "find": ("UNSET", None, "returned_error"),
+        "unknown": ("ERROR", "unknown_tool", "error"),
+        "stop_itself": ("ERROR", "cancelled", "cancelled"),
+    }
+    assert result.outcome == "completed"
+    assert [step.is_error for step in tool_steps(result.run)] == [True] * 4
+
+
+def test_a_failure_is_an_event_of_the_stream() -> None:
+    model = ScriptedModel([message(tool_calls=[("fail", {}), ("add", {"a": 1, "b": 2})]), "Done."])
+    with loop_of(model, TOOLS).stream("Go on.", options=ToolOptions(parallel=1)) as stream:
+        finished = [event for event in stream if isinstance(event, ToolFinished)]
+
+    assert [(e.call.name, e.result, e.is_error) for e in finished] == [
+        ("fail", GENERIC, True),
+        ("add", "3", False),
+    ]
+
+
+@each_way
+def test_a_tool_that_was_given_up_does_not_answer_a_later_call(way: Way) -> None:
+    given_up: list[threading.Thread] = []
+    release = threading.Event()
+
+    @tool
+    def slow() -> str:
+        """Hang at first; later let the first call end, and answer after it."""
+        if not given_up:
+            given_up.append(threading.current_thread())
+            release.wait()
+            return "too late"
+        release.set()
+        given_up[0].join()
+        return "in time"
+
+    @tool(timeout=30)
+    def patient() -> str:
+        """Do what `slow` does, with time enough."""
+        return slow()
+
+    model = ScriptedModel([calls("slow"), calls("patient"), "Done."])
+    way(loop_of(model, [slow, patient]), options=ToolOptions(tool_timeout=0.01))
+
+    told = [m["content"] for m in model.requests[2]["messages"] if m["role"] == "tool"]
+    assert told == [LATE, "in time"]
+
+
+def test_a_task_that_was_given_up_does_not_answer_a_later_call() -> None:
+    tasks: list[asyncio.Task[Any] | None] = []
+
+    @tool
+    async def slow() -> str:
+        """Hang at first; later answer after the first call has ended."""
+        tasks.append(asyncio.current_task())
+        if len(tasks) == 1:
+            await asyncio.Event().wait()
+        elif tasks[0] is not None:
+            await asyncio.wait([tasks[0]])
+        return "in time"
+
+    @tool(timeout=30)
+    async def patient() -> str:
+        """Do what `slow` does, with time enough."""
+        return await slow()
+
+    model = ScriptedModel([calls("slow"), calls("patient"), "Done."])
+    loop = loop_of(model, [slow, patient])
+    asyncio.run(loop.arun("Go on.", options=ToolOptions(tool_timeout=0.01)))
+
+    told = [m["content"] for m in model.requests[2]["messages"] if m["role"] == "tool"]
+    assert told == [LATE, "in time"]
