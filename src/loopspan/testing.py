@@ -20,11 +20,13 @@ from typing import Any, TypeAlias
 
 import httpx
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.trace import format_span_id
 
 from loopspan.jsontext import load
 from loopspan.providers.model import Model
 from loopspan.providers.openai import OpenAI
 from loopspan.runs import RunTrace
+from loopspan.telemetry import semconv
 from loopspan.telemetry import spans as span_layer
 
 JSON: TypeAlias = dict[str, Any]
@@ -196,12 +198,13 @@ def span_tree(
     """Return spans as a nested list of plain dicts, ids and times taken out, to compare as a whole.
 
     Each is `{"name", "kind", "status", "attributes", "events", "children"}`; children stand in the
-    order of their start, JSON attributes are decoded, and the attributes named in `without` are
-    left out.
+    order of their start, JSON attributes are decoded, a reference to a span is its name, and the
+    attributes named in `without` are left out.
     """
     ordered = sorted(spans, key=lambda span: span.start_time or 0)
+    names = {format_span_id(_id(span)): span.name for span in ordered}
     left_out = frozenset(without)
-    nodes = {_id(span): _node(span, left_out) for span in ordered}
+    nodes = {_id(span): _node(span, left_out, names) for span in ordered}
     roots: list[JSON] = []
     for span in ordered:
         parent = None if span.parent is None else nodes.get(span.parent.span_id)
@@ -214,19 +217,32 @@ def _id(span: ReadableSpan) -> int:
     return 0 if context is None else context.span_id
 
 
-def _node(span: ReadableSpan, left_out: frozenset[str]) -> JSON:
+def _node(span: ReadableSpan, left_out: frozenset[str], names: Mapping[str, str]) -> JSON:
     return {
         "name": span.name,
         "kind": span.kind.name,
         "status": span.status.status_code.name,
         "attributes": {
-            key: _value(value)
+            key: _named(_value(value), names)
             for key, value in sorted((span.attributes or {}).items())
             if key not in left_out
         },
         "events": [event.name for event in span.events],
         "children": [],
     }
+
+
+def _named(value: Any, names: Mapping[str, str]) -> Any:
+    match value:
+        case dict():
+            return {
+                k: names.get(v, v) if k == semconv.RESULT_OF else _named(v, names)
+                for k, v in value.items()
+            }
+        case list():
+            return [_named(item, names) for item in value]
+        case _:
+            return value
 
 
 def _value(value: Any) -> Any:

@@ -22,7 +22,6 @@ TIMES = ("gen_ai.response.time_to_first_chunk",)
 ESTIMATES = (
     "loopspan.context.estimated_tokens",
     "loopspan.context.calibrated",
-    "loopspan.context.fits",
 )
 ADDING = Configuration(name="adder", description="Adds.", system_prompt="Be exact.")
 
@@ -155,7 +154,8 @@ def test_two_rounds_with_parallel_tools_and_their_content(way: Way) -> None:
         return {**call, "id": f"call_{n}", "extra": kept}
 
     def response(n: int) -> dict[str, Any]:
-        result = {"type": "tool_call_response", "response": str(n + 1)}
+        told = {"loopspan.result_of": "execute_tool add", "bytes": 1}
+        result = {"type": "tool_call_response", "response": told}
         return {"role": "tool", "parts": [{**result, "id": f"call_{n}", "name": "add"}]}
 
     first = {
@@ -246,10 +246,10 @@ def test_a_provider_error(way: Way) -> None:
         tool_calls=1,
         status="ERROR",
         **failed,
-        **(totals(10, 5) | {"loopspan.cost.missing": "no price"}),
+        **totals(10, 5),
     )
-    [chat] = [span for span in captured.spans if span.status.description]
-    assert chat.status.description == "openai answered 400 (bad)"
+    *_, chat, run = captured.spans
+    assert chat.status.description == run.status.description == "openai answered 400 (bad)"
     assert dict(chat.events[0].attributes or {}) == {
         "exception.type": "loopspan.errors.InvalidRequestError"
     }

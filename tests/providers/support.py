@@ -38,7 +38,7 @@ PROVIDERS = (
     "ollama",
     "openrouter",
 )
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 TOOL = ToolDefinition("look", "Look.", {"type": "object", "properties": {}})
 
 

@@ -84,7 +84,10 @@ class Server(ThreadingHTTPServer):
     def stop_serving(self) -> None:
         """Let `serve` return: it wakes up at a connection."""
         self._stopping.set()
-        with contextlib.suppress(OSError), socket.create_connection(self.server_address, 1.0):
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection(("127.0.0.1", self.server_port), 1.0),
+        ):
             pass
 
     def hang_up(self) -> None:

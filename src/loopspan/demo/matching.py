@@ -15,6 +15,8 @@ _CLAUSE = re.compile(
 )
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
 _SENTENCE = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
+_SHY = frozenset({"run"})
+"""Verbs as often as nouns: they choose a tool where nothing else of the clause does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,14 @@ def _clauses(prompt: str) -> list[str]:
 def _meant(clause: str, asked: frozenset[str], known: Sequence[_Words]) -> list[int]:
     """Return the tools that a clause is about, by their numbers."""
     said = subject(clause)
-    named: dict[int, None] = {}
+    named: dict[int, bool] = {}
     for word in map(stem, words(clause)):
         candidates = [n for n, tool in enumerate(known) if word in said & _strong(tool.name)]
         if candidates:
-            named[max(candidates, key=lambda n: known[n].score(asked))] = None
+            best = max(candidates, key=lambda n: known[n].score(asked))
+            named[best] = named.get(best, False) or word not in _SHY
     if named:
-        return list(named)
+        return [n for n, is_sure in named.items() if is_sure or not any(named.values())]
     described = [n for n, tool in enumerate(known) if said & tool.description - WEAK_STEMS]
     return described and [max(described, key=lambda n: known[n].score(said))]
 

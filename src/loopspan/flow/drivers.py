@@ -195,8 +195,10 @@ class AsyncRun(Generic[T]):
         return Over()
 
     def abandon(self) -> None:
-        """End the flow where it stands, without waiting for anything."""
+        """End the flow where it stands; its event loop gives back what it opened."""
         self._steps.close()
+        with contextlib.suppress(RuntimeError):  # the event loop is gone, and all of it with it
+            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self.close()))
 
     async def close(self) -> None:
         """End the flow where it stands, and give back what it opened."""

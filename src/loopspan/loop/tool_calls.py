@@ -58,7 +58,7 @@ class ToolCalls:
         self._cut = cut_by_length
         self._round = run.rounds
         self._open: dict[int, ToolSpan] = {}
-        self._results: dict[int, ToolCallResponse] = {}
+        self._messages: dict[int, Message] = {}
 
     def perform(self, calls: Sequence[ToolCall]) -> Flow[tuple[Message, ...]]:
         """Run the calls and return one `tool` message for each, in order."""
@@ -77,7 +77,7 @@ class ToolCalls:
                 span.tool_outcome = span.outcome or "error"
                 span.end()
             raise
-        return tuple(Message("tool", (self._results[key],)) for key in sorted(self._results))
+        return tuple(self._messages[key] for key in sorted(self._messages))
 
     def _plan(self, calls: Sequence[ToolCall]) -> list[_Planned]:
         limit = self._offer.options.max_tool_calls
@@ -143,7 +143,9 @@ class ToolCalls:
         span.end(max(done.ended_at, span.started_at))
         del self._open[done.key]
         is_error = error is not None
-        self._results[done.key] = ToolCallResponse(text, call.id, call.name, is_error or None)
+        response = ToolCallResponse(text, call.id, call.name, is_error or None)
+        self._messages[done.key] = message = Message("tool", (response,))
+        span.tells(message)
         yield Emit(ToolFinished(self._round, call, text, is_error))
 
     def _failed(self, span: ToolSpan, error: BaseException) -> str:

@@ -54,14 +54,16 @@ class OpenRouter(ChatCompletions):
         return super()._read_setting(name, raw)
 
     def _finish_word(self, wire: Mapping[str, Any]) -> str | None:
-        # https://openrouter.ai/docs/api-reference/overview: the upstream provider's own word.
+        # https://openrouter.ai/docs/api-reference/overview: cut calls come as `tool_calls`, and
+        # only the upstream provider's own word tells.
         native = wire.get("native_finish_reason")
-        return native if isinstance(native, str) and native else super()._finish_word(wire)
+        cut = isinstance(native, str) and native.lower() in _CUT
+        own = super()._finish_word(wire)
+        return native if cut and own != "length" else own
 
     def _finish_reason(self, wire: Mapping[str, Any]) -> str | None:
-        # Cut calls come as `tool_calls`; only the upstream word tells.
-        word = self._finish_word(wire) or ""
-        return "length" if word.lower() in _CUT else super()._finish_word(wire)
+        word = self._finish_word(wire)
+        return "length" if word is not None and word.lower() in _CUT else word
 
     def _cost(self, usage: Mapping[str, Any]) -> float | None:
         # https://openrouter.ai/docs/use-cases/usage-accounting: with a key of one's own for the

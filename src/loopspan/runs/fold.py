@@ -21,11 +21,20 @@ from loopspan.runs.spans import (
     parameters,
     parts_of,
     raw_bodies,
+    result_span,
     retry_of,
     token_usage,
     tool_step,
 )
-from loopspan.runs.steps import AssembledStep, ChatStep, Missing, Reason, RequestStep, RunStep
+from loopspan.runs.steps import (
+    AssembledStep,
+    ChatStep,
+    Missing,
+    Reason,
+    RequestStep,
+    RunStep,
+    ToolStep,
+)
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.record import SpanRecord
 
@@ -39,6 +48,7 @@ class Fold:
         self._known: Messages | None = ()
         self._sent: Messages | None = ()
         self._tools: dict[int, Messages | None] = {}
+        self._results: dict[str, str] = {}
 
     def started(self, span: SpanRecord) -> RunStep | None:
         """Return the step that the start of a span tells."""
@@ -56,7 +66,7 @@ class Fold:
             case names.CHAT:
                 return self._chat(span)
             case names.EXECUTE_TOOL:
-                return tool_step(span)
+                return self._tool(span)
             case names.INVOKE_AGENT if span.attributes.get(names.OUTCOME) == "dry_run":
                 return self._assembled(span)
             case _:
@@ -81,7 +91,25 @@ class Fold:
         if new is None or (offset and (self._known is None or len(self._known) < offset)):
             return None
         head = (self._known or ())[:offset]
-        return (*head, *({"role": "system", "parts": [part]} for part in instructions), *new)
+        apart = ({"role": "system", "parts": [part]} for part in instructions)
+        return (*head, *apart, *map(self._resolved, new))
+
+    def _resolved(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return a message with the results that it refers to put in, as far as they are known."""
+        parts = message.get("parts")
+        if not isinstance(parts, list) or not any(map(result_span, parts)):
+            return message
+        return {**message, "parts": [self._with_result(part) for part in parts]}
+
+    def _with_result(self, part: Any) -> Any:
+        result = self._results.get(result_span(part) or "")
+        return part if result is None else {**part, "response": result}
+
+    def _tool(self, span: SpanRecord) -> ToolStep:
+        step = tool_step(span)
+        if step.result is not None and span.span_id is not None:
+            self._results[span.span_id] = step.result
+        return step
 
     def _definitions(self, span: SpanRecord) -> Messages | None:
         a = span.attributes

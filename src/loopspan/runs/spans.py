@@ -121,12 +121,14 @@ def context_of(a: Mapping[str, Any]) -> Context | None:
     if tokens is None:
         return None
     source = a.get(names.CONTEXT_WINDOW_SOURCE)
+    window = values.integer(a, names.CONTEXT_WINDOW)
+    reserve = values.integer(a, names.REQUEST_MAX_TOKENS) or 0
     return Context(
         estimated_tokens=tokens,
         calibrated=a.get(names.CONTEXT_CALIBRATED) is True,
-        window=values.integer(a, names.CONTEXT_WINDOW),
+        window=window,
         window_source=source if source in ("configuration", "table") else None,
-        fits=a.get(names.CONTEXT_FITS) is not False,
+        fits=window is None or tokens + reserve <= window,
     )
 
 
@@ -138,6 +140,13 @@ def parameters(a: Mapping[str, Any]) -> dict[str, Any]:
     }
     extra = values.structure(a, names.REQUEST_PARAMETERS)
     return {**known, **extra} if isinstance(extra, dict) else known
+
+
+def result_span(part: Any) -> str | None:
+    """Return the id of the span that holds the result of this part, where it only refers to it."""
+    response = part.get("response") if isinstance(part, Mapping) else None
+    told = response.get(names.RESULT_OF) if isinstance(response, Mapping) else None
+    return told if isinstance(told, str) else None
 
 
 def parts_of(message: Mapping[str, Any] | None) -> list[dict[str, Any]] | None:

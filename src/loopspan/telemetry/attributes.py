@@ -19,7 +19,9 @@ from loopspan.messages import (
 )
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.content import (
+    NOTHING_TOLD,
     Content,
+    Told,
     arguments_text,
     choices_text,
     definitions_text,
@@ -70,7 +72,11 @@ def chat_start(endpoint: Endpoint, request: Request, round: int) -> Attributes:
 
 
 def request_attributes(
-    endpoint: Endpoint, request: Request, delta: Delta, content: Content
+    endpoint: Endpoint,
+    request: Request,
+    delta: Delta,
+    content: Content,
+    told: Told = NOTHING_TOLD,
 ) -> Attributes:
     """Return the settings of a request, and its messages as far as content may be recorded."""
     attributes = parameter_attributes(request.parameters)
@@ -78,11 +84,13 @@ def request_attributes(
         attributes[names.REQUEST_STREAM] = True
     attributes[names.INPUT_OFFSET] = delta.offset
     if content != "off":
-        attributes |= _content(endpoint, request, delta, content)
+        attributes |= _content(endpoint, request, delta, content, told)
     return attributes
 
 
-def _content(endpoint: Endpoint, request: Request, delta: Delta, content: Content) -> Attributes:
+def _content(
+    endpoint: Endpoint, request: Request, delta: Delta, content: Content, told: Told
+) -> Attributes:
     new = request.messages[delta.offset :]
     attributes: Attributes = {}
     if endpoint.system_apart:
@@ -90,7 +98,7 @@ def _content(endpoint: Endpoint, request: Request, delta: Delta, content: Conten
         if count:
             attributes[names.SYSTEM_INSTRUCTIONS] = instructions_text(new[:count], content)
         new = new[count:]
-    attributes[names.INPUT_MESSAGES] = messages_text(new, content)
+    attributes[names.INPUT_MESSAGES] = messages_text(new, content, told)
     if request.tools:
         attributes[names.TOOLS_ROUND] = delta.tools_round
     if content == "full" and request.parameters.extra:
@@ -166,11 +174,9 @@ def usage_attributes(usage: Usage) -> Attributes:
 
 def context_attributes(use: ContextUse) -> Attributes:
     """Return the estimate of what a request takes of the context window."""
-    attributes: Attributes = {
-        names.CONTEXT_TOKENS: use.tokens,
-        names.CONTEXT_CALIBRATED: use.calibrated,
-        names.CONTEXT_FITS: use.fits,
-    }
+    attributes: Attributes = {names.CONTEXT_TOKENS: use.tokens}
+    if use.calibrated:
+        attributes[names.CONTEXT_CALIBRATED] = True
     if use.window is not None:
         attributes[names.CONTEXT_WINDOW] = use.window.tokens
         attributes[names.CONTEXT_WINDOW_SOURCE] = use.window.source

@@ -23,9 +23,24 @@ def content_mode(value: str) -> Content:
     raise ConfigurationError(f"content {value!r} is unknown; use one of off, metadata, full")
 
 
-def messages_text(messages: Iterable[Message], mode: Content) -> str:
+Told: TypeAlias = Mapping[int, str]
+"""The text of messages whose content another span of the run has told already, by their `id()`."""
+
+NOTHING_TOLD: Told = {}
+
+
+def messages_text(messages: Iterable[Message], mode: Content, told: Told = NOTHING_TOLD) -> str:
     """Return a message list as JSON text."""
-    return "[" + ",".join(_message_text(message, mode) for message in messages) + "]"
+    texts = (told.get(id(message)) or _message_text(message, mode) for message in messages)
+    return "[" + ",".join(texts) + "]"
+
+
+def result_reference(message: Message, span_id: str) -> str:
+    """Return a tool's message with a reference in place of the result that its span holds."""
+    whole = message.to_json()
+    for part, json in zip(message.parts, whole["parts"], strict=True):
+        json["response"] = {names.RESULT_OF: span_id, "bytes": _size(part)}
+    return dump_text(whole)
 
 
 def instructions_text(messages: Iterable[Message], mode: Content) -> str:
@@ -118,7 +133,10 @@ def _part_json(part: Part, mode: Content) -> dict[str, Any]:
 def part_metadata(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return what may be said of a part without what it carries."""
     kept = {k: part[k] for k in _NAMES if k in part}
-    return {**kept, "bytes": part["bytes"] if "bytes" in part else _size(part_from_json(part))}
+    response = part.get("response")
+    # A reference says the size of what it stands for.
+    sized = response if isinstance(response, dict) and names.RESULT_OF in response else part
+    return {**kept, "bytes": sized["bytes"] if "bytes" in sized else _size(part_from_json(part))}
 
 
 def _size(part: Part) -> int:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from opentelemetry.trace import SpanKind
+from opentelemetry.trace import SpanKind, format_span_id
 
-from loopspan.messages import ContextUse, Endpoint, Reply, Request, ToolCall, Usage
+from loopspan.messages import ContextUse, Endpoint, Message, Reply, Request, ToolCall, Usage
 from loopspan.telemetry import attributes as made
 from loopspan.telemetry import semconv as names
+from loopspan.telemetry.content import result_reference
 from loopspan.telemetry.cost import Cost, cost_of
 from loopspan.telemetry.raw import parts
 from loopspan.telemetry.spans import Invocation, SpanSettings
@@ -40,6 +41,8 @@ class AgentSpan(Invocation):
         self.rounds = 0
         self.tool_calls = 0
         self.made_calls = 0
+        self.told: dict[int, str] = {}
+        """The results that tool spans hold, as the references that later requests carry."""
         self.assembled: Mapping[str, Any] = {}
         """What a dry run shows, as attributes: messages, tools, and the body that would be sent."""
         name = f"{names.INVOKE_AGENT} {facts.configuration}".strip()
@@ -150,7 +153,9 @@ class ChatSpan(Invocation):
         content = self.settings.content
         return (
             self.attributes_for_sampling()
-            | made.request_attributes(self.endpoint, self.request, self.delta, content)
+            | made.request_attributes(
+                self.endpoint, self.request, self.delta, content, self.run.told
+            )
             | made.definitions_attribute(self.request, self.delta, self.round, content)
             | ({} if self.use is None else made.context_attributes(self.use))
         )
@@ -231,6 +236,14 @@ class ToolSpan(Invocation):
         self.cuts: dict[str, tuple[int, int]] = {}
         super().__init__(settings, f"{names.EXECUTE_TOOL} {call.name}", run)
         run.calls.append(self)
+
+    def tells(self, message: Message) -> None:
+        """Let later requests refer to the result that this span holds, where it holds it whole."""
+        settings, context = self.settings, self.span_context
+        if settings.content == "full" and settings.messages == "new" and context.is_valid:
+            if self.result is not None and self.error is None:
+                span_id = format_span_id(context.span_id)
+                self.run.told[id(message)] = result_reference(message, span_id)
 
     def attributes_for_sampling(self) -> dict[str, Any]:
         agent = self.run.facts.configuration
