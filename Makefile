@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check format test demo backends lock clean
+.PHONY: help setup check format test demo backends bench lock clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ demo: $(INSTALLED) ## Trace one run of the embedded model: no account, no key
 
 backends: $(INSTALLED) ## Build the Go programs of the tests ahead (needs Go)
 	$(BIN)/python -m tests.backends.build jaeger
+
+bench: $(INSTALLED) ## Measure what tracing costs, as ratios (benchmarks/results.json)
+	$(BIN)/python -m benchmarks
 
 lock: ## Pin the newest releases in constraints.txt
 	@set -e; fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \

@@ -23,10 +23,10 @@ PERSON = {
 
 
 def fill(
-    prompt: str, properties: dict[str, Any], required: Sequence[str] | None = None, **more: Any
+    prompt: str, properties: dict[str, Any], required: Sequence[str] | None = None, **named: Any
 ) -> dict[str, Any]:
     needed = list(properties) if required is None else list(required)
-    schema = {"type": "object", "properties": properties, "required": needed, **more}
+    schema = {"type": "object", "properties": properties, "required": needed, "$defs": named}
     clues = Clues(prompt)
     return arguments(schema, clues, clues)
 
@@ -144,7 +144,7 @@ def test_nested_objects_and_references() -> None:
     filled = fill(
         "Ada 36",
         {"person": {"$ref": "#/$defs/Person"}, "people": {"type": "array", "items": PERSON}},
-        **{"$defs": {"Person": PERSON}},
+        Person=PERSON,
     )
     assert filled["person"] == {"name": "Ada", "age": 36}
     assert [sorted(person) for person in filled["people"]] == [["age", "name"]]

@@ -33,3 +33,16 @@ def pieces(text: str, count: int) -> Iterable[str]:
     """The text in so many pieces."""
     size = -(-len(text) // count)
     return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def completion(message: Mapping[str, Any], **usage: Any) -> httpx.Response:
+    """A plain answer of this message."""
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    head = {"id": "chatcmpl-1", "object": "chat.completion", "model": "scripted-1"}
+    return httpx.Response(200, json={**head, "choices": [choice], "usage": usage})
+
+
+def call(name: str, id: str, **arguments: Any) -> dict[str, Any]:
+    """A call as a message holds it."""
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": id, "type": "function", "function": function}

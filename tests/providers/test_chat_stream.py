@@ -97,6 +97,29 @@ def test_a_stream_may_end_with_its_finish_reason(adapter: ChatCompletions) -> No
     assert reply.message.text == "Hi"
 
 
+def test_null_and_empty_fields_of_later_chunks_change_nothing() -> None:
+    usage = {"prompt_tokens": 3}
+    chunks = [
+        {**delta("stop", content="Hi"), "usage": usage},
+        {"id": "", "model": None, "choices": [], "usage": None},
+    ]
+    reply = corpus.read_stream(OpenAI(), [sse(chunks)])
+    assert (reply.response_id, reply.response_model, reply.usage) == ("c1", "m1", Usage(3))
+
+
+def test_choices_are_in_the_order_of_their_indexes() -> None:
+    chunks = [delta("stop", index=1, content="b"), delta("stop", content="a")]
+    reply = corpus.read_stream(OpenAI(), [sse(chunks)])
+    assert [c.message.text for c in reply.choices] == ["a", "b"]
+
+
+def test_a_choice_without_an_index_is_told_by_its_place() -> None:
+    chunk = delta("stop", content="a")
+    chunk["choices"].append({"delta": {"content": "b"}, "finish_reason": "stop"})
+    reply = corpus.read_stream(OpenAI(), [sse([chunk])])
+    assert [c.message.text for c in reply.choices] == ["a", "b"]
+
+
 def test_watchers_see_the_first_choice_alone() -> None:
     chunks = [delta("stop", content="a"), delta("stop", index=1, content="b")]
     reply, deltas = corpus.watch(OpenAI(), [sse(chunks)])

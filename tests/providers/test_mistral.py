@@ -122,8 +122,8 @@ def test_a_recorded_call_that_is_split_keeps_id_and_name() -> None:
 
 def test_an_id_that_is_the_word_null_is_none() -> None:
     chunks = [
-        delta(tool_calls=[call_delta(0, id="abcdefghi", name="f", arguments='{"a"')]),
-        delta("tool_calls", tool_calls=[call_delta(0, id="null", name="", arguments=":1}")]),
+        delta(tool_calls=[call_delta(0, id="null", name="f", arguments='{"a"')]),
+        delta("tool_calls", tool_calls=[call_delta(0, id="abcdefghi", name="", arguments=":1}")]),
     ]
     (call,) = corpus.read_stream(Mistral(), [sse(chunks)]).message.tool_calls
     assert (call.id, call.arguments) == ("abcdefghi", {"a": 1})

@@ -52,9 +52,9 @@ class Server(ThreadingHTTPServer):
             return True
 
     def wait(self, seconds: float) -> None:
-        """Wait, unless the server is stopped."""
-        if seconds:
-            self._stopping.wait(seconds)
+        """Wait before a piece of an answer; raises `OSError` where the server is stopped."""
+        if seconds and self._stopping.wait(seconds):
+            raise ConnectionAbortedError("the endpoint is stopped")
 
     def serve(self) -> None:
         """Accept connections until the server is stopped."""

@@ -62,8 +62,6 @@ class Handler(BaseHTTPRequestHandler):
             self._respond(self._body())
         except Failure as failure:
             self._fail(failure)
-        except OSError:  # the client is gone
-            self.close_connection = True
 
     def _respond(self, content: bytes) -> None:
         self._check_token()
@@ -125,10 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def _fail(self, failure: Failure) -> None:
-        try:
-            self._send(failure.status, failure.body, **failure.headers)
-        except OSError:  # the client is gone
-            self.close_connection = True
+        self._send(failure.status, failure.body, **failure.headers)
 
     def _send(self, status: int, body: object, **headers: str) -> None:
         content = dump(body)

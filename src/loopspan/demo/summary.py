@@ -26,7 +26,7 @@ def summary(name: str, result: str) -> str:
             return f"{name} says: {_ended(text)}" if text else f"{name} says nothing."
         case dict():
             return f"{name} says: {_facts(value, 0)}."
-        case list() if not any(isinstance(item, dict | list) for item in value):
+        case list() if _is_flat(value):
             return f"{name} gives {_counted(value, 'value')}: {_listed(value)}."
         case list():
             return f"{name} gives {_counted(value, 'entry')}, the first with {_said(value[0], 1)}."
@@ -76,14 +76,14 @@ def _said(value: Any, depth: int) -> str:
     match value:
         case _ if _is_empty(value):
             return "nothing"
+        case list() if _is_flat(value):
+            return _listed(value)
         case dict() | list() if depth > _DEEPEST:
             return _counted(value, "entry")
         case dict():
             return _facts(value, depth)
-        case list() if isinstance(value[0], dict | list):
-            return f"{_counted(value, 'entry')}, the first with {_said(value[0], depth + 1)}"
         case list():
-            return _listed(value)
+            return f"{_counted(value, 'entry')}, the first with {_said(value[0], depth + 1)}"
     return _scalar(value)
 
 
@@ -91,8 +91,12 @@ def _is_empty(value: Any) -> bool:
     return isinstance(value, dict | list) and not value
 
 
+def _is_flat(values: list[Any]) -> bool:
+    return not any(isinstance(value, dict | list) for value in values)
+
+
 def _listed(values: list[Any]) -> str:
-    shown = [_said(value, _DEEPEST + 1) for value in values[:_MOST_ITEMS]]
+    shown = [_scalar(value) for value in values[:_MOST_ITEMS]]
     if (more := len(values) - len(shown)) > 0:
         return f"{', '.join(shown)} and {more} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

@@ -12,7 +12,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import httpx
 
@@ -32,7 +32,10 @@ from loopspan.flow.effects import (
     Wait,
 )
 from loopspan.flow.events import StreamEvent
-from loopspan.flow.spawned import Deadlines, current, start_thread
+from loopspan.flow.spawned import NOBODY, Deadlines, Workers, current
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -78,6 +81,7 @@ class SyncRun(Generic[T]):
         self._chunks: Iterator[bytes] = iter(())
         self._deadlines = Deadlines()
         self._done: queue.SimpleQueue[Done] = queue.SimpleQueue()
+        self._workers = Workers(self._done.put)
 
     def advance(self) -> StreamEvent | Over[T]:
         """Perform effects up to the next event, or to the end of the flow."""
@@ -105,6 +109,7 @@ class SyncRun(Generic[T]):
         try:
             self._steps.close()
         finally:
+            self._workers.close()
             self._answer.close()
             self._owned.close()
 
@@ -119,7 +124,7 @@ class SyncRun(Generic[T]):
                     return next(self._chunks, None)
             case Spawn():
                 self._deadlines.add(effect)
-                start_thread(effect, self._done.put)
+                self._workers.start(effect)
             case Wait():
                 return self._wait()
             case Sleep():
@@ -170,8 +175,10 @@ class AsyncRun(Generic[T]):
         self._chunks: AsyncIterator[bytes]
         self._deadlines = Deadlines()
         self._loop = asyncio.get_running_loop()
+        self._closed = asyncio.Event()
         self._done: asyncio.Queue[Done] = asyncio.Queue()
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._workers = Workers(self._tell_from_thread)
 
     async def advance(self) -> StreamEvent | Over[T]:
         """Perform effects up to the next event, or to the end of the flow."""
@@ -192,13 +199,19 @@ class AsyncRun(Generic[T]):
                 steps.value(await self._perform(effect))
             except BaseException as error:  # noqa: BLE001  # the flow decides what it means
                 steps.error(error)
+        await self.close()  # again: another task closed the run while this one opened an answer
         return Over()
 
     def abandon(self) -> None:
         """End the flow where it stands; its event loop gives back what it opened."""
         self._steps.close()
         with contextlib.suppress(RuntimeError):  # the event loop is gone, and all of it with it
-            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self.close()))
+            self._loop.call_soon_threadsafe(self._give_back)
+
+    def _give_back(self, before: asyncio.Task[None] | None = None) -> None:
+        """Close in a task; a program that ends cancels all tasks, and this one is made again."""
+        if before is None or before.cancelled():
+            self._loop.create_task(self.close()).add_done_callback(self._give_back)
 
     async def close(self) -> None:
         """End the flow where it stands, and give back what it opened."""
@@ -207,6 +220,9 @@ class AsyncRun(Generic[T]):
         try:
             self._steps.close()
         finally:
+            self._closed.set()
+            self._done.put_nowait(NOBODY)
+            self._workers.close()
             tasks = list(self._tasks.values())
             for task in tasks:
                 task.cancel()
@@ -232,7 +248,9 @@ class AsyncRun(Generic[T]):
             case Wait():
                 return await self._wait()
             case Sleep():
-                await asyncio.sleep(effect.seconds)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(effect.seconds):
+                        await self._closed.wait()
             case Emit():
                 raise AssertionError("events are handed out by advance()")
 
@@ -261,7 +279,7 @@ class AsyncRun(Generic[T]):
         if effect.is_async:
             self._tasks[effect.key] = self._loop.create_task(self._call(effect))
         else:
-            start_thread(effect, self._tell_from_thread)
+            self._workers.start(effect)
 
     def _tell_from_thread(self, done: Done) -> None:
         with contextlib.suppress(RuntimeError):  # the event loop is gone, and with it the run
@@ -290,7 +308,7 @@ class AsyncRun(Generic[T]):
                 if task := self._tasks.get(done.key):
                     task.cancel()
                 return done
-            if self._deadlines.take(done):
+            if done is NOBODY or self._deadlines.take(done):
                 return done
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import queue
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +13,9 @@ from opentelemetry import trace
 
 from loopspan.errors import ToolTimeout
 from loopspan.flow.effects import Done, Spawn
+
+NOBODY = Done(-1, 0)
+"""The end of no function: it wakes up a driver that waits while its run is closed."""
 
 
 class Deadlines:
@@ -41,24 +45,54 @@ class Deadlines:
         return Done(key, time.time_ns(), error=ToolTimeout(ToolTimeout.told))
 
 
-def start_thread(effect: Spawn, tell: Callable[[Done], object]) -> None:
-    """Run a function in a thread of its own, in a copy of this context; `tell` hears of its end.
+class Workers:
+    """Threads that run plain functions, each in a copy of the context that it was started in.
 
-    The thread is a daemon: a tool that hangs must not hold up the end of the program.
+    They are kept for the next call of the run: a new thread costs more than the rest of a call.
+    All are daemons, since a tool that hangs must not hold up the end of the program.
     """
-    context = contextvars.copy_context()
-    target = _run_coroutine if effect.is_async else effect.function
 
-    def work() -> None:
-        tell(context.run(_ended, effect, target))
+    def __init__(self, tell: Callable[[Done], object]) -> None:
+        self._tell = tell
+        self._jobs: queue.SimpleQueue[tuple[contextvars.Context, Spawn] | None] = (
+            queue.SimpleQueue()
+        )
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._idle = 0
 
-    threading.Thread(target=work, name=f"loopspan-tool-{effect.key}", daemon=True).start()
+    def start(self, effect: Spawn) -> None:
+        """Run a function; its end is told."""
+        with self._lock:
+            if self._idle:
+                self._idle -= 1
+            else:
+                self._threads += 1
+                name = f"loopspan-tool-{self._threads}"
+                threading.Thread(target=self._work, name=name, daemon=True).start()
+        self._jobs.put((contextvars.copy_context(), effect))
+
+    def close(self) -> None:
+        """Let the threads end, each after what it is at."""
+        for _ in range(self._threads):
+            self._jobs.put(None)
+        self._threads = 0
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            context, effect = job
+            done = context.run(_ended, effect)
+            del job, context, effect  # an idle thread keeps nothing of a call alive
+            with self._lock:
+                self._idle += 1
+            self._tell(done)
 
 
-def _ended(effect: Spawn, function: Callable[..., Any]) -> Done:
+def _ended(effect: Spawn) -> Done:
+    function = effect.function
     try:
         with current(effect.span):
-            value = function(effect.function) if effect.is_async else function()
+            value = _run_coroutine(function) if effect.is_async else function()
     except BaseException as error:  # noqa: BLE001  # the flow decides what an exception means
         return Done(effect.key, time.time_ns(), error=error)
     return Done(effect.key, time.time_ns(), value)
