@@ -32,13 +32,14 @@ ALLOWED: dict[str, set[str]] = {
     "telemetry": SETTINGS,
     # Spans only: it reads any trace of the conventions, so it takes their names and no more.
     "runs": {"errors", "jsontext", "messages", "telemetry.record", "telemetry.semconv"},
+    "catalogue": LOOP | {"loop"},
     "demo": SETTINGS | {"builtin", "providers"},
     # Effects and I/O: it knows values and errors, not what the loop does with them.
     "flow": VALUES,
     "loop": LOOP | {"runs"},  # a run hands out its record
     "testing": LOOP | {"loop", "runs"},
     "playground": LOOP | {"__init__", "loop", "runs"},
-    "cli": LOOP | {"__init__", "loop", "playground", "runs"},
+    "cli": LOOP | {"__init__", "catalogue", "loop", "playground", "runs"},
     "__main__": {"cli"},
     # What needs an extra, a server or a test is imported by its own name.
     "__init__": LOOP - {"demo"} | {"loop", "runs"},

@@ -383,10 +383,9 @@ def test_sampler_and_limits_of_the_environment_take_nothing_away(
 
 
 def test_without_a_model_the_demo_answers_and_says_so(capsys: Out) -> None:
-    pytest.importorskip("loopspan.demo.adapter")
     assert main(["run", "What time is it, and which Python is this?"]) == 0
     out, err = capsys.readouterr()
     assert err == "note: no --model given; using demo:, an embedded model without account or key\n"
     assert "Tool current_time(" in out
     assert "Tool python_information()" in out
-    assert "  cost       unknown: no price\n" in out
+    assert "  cost       $0 by the provider\n" in out

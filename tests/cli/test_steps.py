@@ -1,6 +1,6 @@
 """Steps as text, where they know little or have gone wrong."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -14,20 +14,30 @@ START: dict[str, Any] = {"round": 1, "started_at": 0, "span_id": "a", "duration_
 
 
 def request(**changes: Any) -> RequestStep:
-    known = {"provider": "openai", "model": "m", "messages": (), "tools": (), "new_from": 0}
+    known: dict[str, Any] = {
+        "provider": "openai",
+        "model": "m",
+        "messages": (),
+        "tools": (),
+        "new_from": 0,
+    }
     return RequestStep(**{**START, "state": "ok", "parameters": {}, **known, **changes})
 
 
 def chat(**changes: Any) -> ChatStep:
-    unknown = dict.fromkeys(
-        ("response_model", "content", "thinking", "finish_reason", "finish_reason_raw")
-        + ("tool_calls", "cost_usd", "cost_source", "time_to_first_chunk_ms")
-    )
+    names = "response_model content thinking finish_reason finish_reason_raw tool_calls"
+    unknown = dict.fromkeys([*names.split(), "cost_usd", "cost_source", "time_to_first_chunk_ms"])
     return ChatStep(**{**START, **unknown, "state": "ok", "usage": TokenUsage(), **changes})
 
 
 def tool(**changes: Any) -> ToolStep:
-    known = {"tool_call_id": "c", "name": "f", "arguments": {}, "result": None, "is_error": False}
+    known: dict[str, Any] = {
+        "tool_call_id": "c",
+        "name": "f",
+        "arguments": {},
+        "result": None,
+        "is_error": False,
+    }
     return ToolStep(**{**START, "state": "ok", **known, **changes})
 
 
@@ -203,7 +213,7 @@ def facts(of: Run) -> dict[str, str]:
 
 
 def test_every_outcome_has_its_words_and_success_is_only_what_says_so() -> None:
-    assert set(OUTCOMES) >= set(Outcome.__args__)
+    assert set(OUTCOMES) == set(get_args(RunOutcome)) >= set(get_args(Outcome))
     good = {outcome for outcome, (_, style) in OUTCOMES.items() if style == "good"}
     assert good == {"completed", "dry_run"}
 

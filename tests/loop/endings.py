@@ -9,7 +9,17 @@ from typing import Any
 
 import httpx
 
-from loopspan import Budget, LoopspanError, RetryPolicy, TextDelta, ToolOptions, ToolStarted, tool
+from loopspan import (
+    Budget,
+    LoopspanError,
+    RetryPolicy,
+    TextDelta,
+    Tool,
+    ToolLoop,
+    ToolOptions,
+    ToolStarted,
+    tool,
+)
 from loopspan.testing import Answer, Captured, ScriptedModel, calls, message
 from tests.loop.held import holding
 from tests.loop.ways import loop_of
@@ -33,13 +43,7 @@ def hang() -> None:
     threading.Event().wait()
 
 
-@tool
-async def interrupt() -> None:
-    """Be interrupted as by Ctrl-C."""
-    raise KeyboardInterrupt
-
-
-TOOLS = [add, fail, hang, interrupt]
+TOOLS: list[Tool] = [add, fail, hang]
 ASKING = message(
     "Let me see.", tool_calls=[("add", {"a": 1, "b": 2}), ("fail", {}), ("unknown", {})]
 )
@@ -147,10 +151,9 @@ def broken_off(captured: Captured) -> None:
 def task_cancelled_in_a_call(captured: Captured) -> None:
     async def cancel() -> None:
         with holding() as held:
-            loop = loop_of(ScriptedModel([]), TOOLS, captured)
-            loop.model, loop._async_client = held.model, None
+            loop = ToolLoop(held.model, tracer_provider=captured.provider)
             task = asyncio.create_task(loop.arun("Go on."))
-            await asyncio.to_thread(held.asked.wait)
+            await asyncio.to_thread(held.asked.wait, 30)
             task.cancel()
             await asyncio.wait([task])
 
@@ -169,7 +172,7 @@ def task_cancelled_in_a_tool(captured: Captured) -> None:
     async def cancel() -> None:
         model = ScriptedModel([message(tool_calls=[("wait", {}), ("wait", {}), ("hang", {})])])
         task = asyncio.create_task(loop_of(model, [wait, hang], captured).arun("Go on."))
-        await asyncio.to_thread(started.wait)
+        await asyncio.to_thread(started.wait, 30)
         task.cancel()
         await asyncio.wait([task])
 

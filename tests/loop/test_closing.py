@@ -33,10 +33,13 @@ def outcomes(captured: Captured) -> list[object]:
 async def consumed(stream: AsyncRunStream, enough: asyncio.Event, count: int) -> list[StreamEvent]:
     """Consume a stream and tell when so many events have come."""
     events = []
-    async for event in stream:
-        events.append(event)
-        if len(events) == count:
-            enough.set()
+    try:
+        async for event in stream:
+            events.append(event)
+            if len(events) == count:
+                enough.set()
+    finally:
+        enough.set()
     return events
 
 
@@ -77,7 +80,7 @@ def test_ct03_a_stream_is_closed_before_the_provider_answers() -> None:
     async def run(held: Held, captured: Captured) -> list[StreamEvent]:
         stream = ToolLoop(held.model, tracer_provider=captured.provider).astream("Hi")
         consumer = asyncio.create_task(consumed(stream, asyncio.Event(), 0))
-        await asyncio.to_thread(held.asked.wait)
+        await asyncio.to_thread(held.asked.wait, 30)
         await stream.aclose()
         return await consumer
 
@@ -129,7 +132,7 @@ def test_ct03_a_stream_is_closed_while_a_thread_runs_a_tool() -> None:
 
     async def run(stream: AsyncRunStream) -> None:
         consumer = asyncio.create_task(consumed(stream, asyncio.Event(), 0))
-        await asyncio.to_thread(started.wait)
+        await asyncio.to_thread(started.wait, 30)
         await stream.aclose()
         await consumer
 

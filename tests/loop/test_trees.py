@@ -293,7 +293,7 @@ def test_a_cancelled_run(way: Way) -> None:
 
         async def cancelled() -> None:
             task = asyncio.create_task(loop.arun("Hi"))
-            await asyncio.to_thread(started.wait)
+            await asyncio.to_thread(started.wait, 30)
             task.cancel()
             await task
 

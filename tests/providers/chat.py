@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from loopspan.messages import Message, Parameters, Reasoning, Request
+from loopspan.messages import Message, Parameters, Part, Reasoning, Request
 from loopspan.providers.chat_completions import ChatCompletions
 from loopspan.providers.groq import Groq
 from loopspan.providers.mistral import Mistral
@@ -152,6 +152,22 @@ def ask(*messages: Message, **fields: Any) -> Request:
 def with_extra(**extra: Any) -> Parameters:
     """Settings that hold only fields of the provider's own."""
     return Parameters(extra=extra)
+
+
+def wire(*messages: Message, adapter: ChatCompletions | None = None) -> list[Any]:
+    """The messages as they are sent."""
+    sent: list[Any] = (adapter or OpenAI()).body(ask(*messages))["messages"]
+    return sent
+
+
+def parts(adapter: ChatCompletions | None = None, **message: Any) -> tuple[Part, ...]:
+    """The parts of an answer."""
+    return (adapter or OpenAI()).reply(plain(**message)).message.parts
+
+
+def again(*messages: dict[str, Any]) -> list[Any]:
+    """Wire messages, read and written again."""
+    return wire(*OpenAI().request({"model": "m", "messages": list(messages)}).messages)
 
 
 RICH: dict[str, Any] = {

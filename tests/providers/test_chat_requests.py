@@ -13,7 +13,7 @@ from loopspan.providers.chat_completions import ChatCompletions
 from loopspan.providers.mistral import Mistral
 from loopspan.providers.openai import OpenAI
 from loopspan.secrets import Secret
-from tests.corpus import Exchange, recorded
+from tests.corpus import Exchange, exchange, exchanges, recorded
 from tests.providers import chat
 
 DIFFERENCES = {
@@ -41,6 +41,23 @@ def normal(body: dict[str, Any]) -> dict[str, Any]:
 
 def _empty(key: str, value: Any) -> bool:
     return key == "content" and value in (None, [])
+
+
+def changed(before: Any, after: Any, key: str = "") -> set[str]:
+    """The names of the fields in which two values differ."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        keys = before.keys() | after.keys()
+        return {k for name in keys for k in changed(before.get(name), after.get(name), name)}
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return {k for a, b in zip(before, after, strict=True) for k in changed(a, b, key)}
+    return set() if before == after else {key}
+
+
+def test_the_table_of_differences_is_no_wider_than_it_must_be() -> None:
+    exchange("openai/llm-tool-use-chain-of-two-calls.json#0")  # skips where nothing is recorded
+    requests = [e.request for f in chat.FOLDERS for e in exchanges(f) if chat.is_chat(e)]
+    found = {key for body in requests if body for key in changed(body, normal(body))}
+    assert found == DIFFERENCES.keys()
 
 
 @recorded(*chat.FOLDERS, where=lambda e: chat.is_chat(e) and e.request is not None)

@@ -110,6 +110,13 @@ def test_each_element_is_an_event() -> None:
     ]
 
 
+def test_quotes_and_backslashes_within_text_end_nothing() -> None:
+    elements = [r'{"a":"\"}{"}', r'{"b":"\\"}', '{"c":1}']
+    stream = f"[{','.join(elements)}]".encode()
+    assert texts("json-array", stream) == elements
+    assert texts("json-array", *single_bytes(stream)) == elements
+
+
 def test_an_element_comes_before_the_array_is_over() -> None:
     reader = decoder("json-array")
     assert list(reader.feed(b'[{"a"')) == []

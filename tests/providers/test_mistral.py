@@ -94,6 +94,12 @@ def test_a_stream_goes_from_thinking_to_text() -> None:
     ]
 
 
+def test_thinking_after_thinking_that_is_over_is_a_part_of_its_own() -> None:
+    chunks = [delta(content=[thinking("a", closed=True)]), delta("stop", content=[thinking("b")])]
+    parts = corpus.read_stream(Mistral(), [sse(chunks)]).message.parts
+    assert [part.content for part in parts if isinstance(part, Reasoning)] == ["a", "b"]
+
+
 def test_a_stream_goes_from_text_to_a_list() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://h/1"}}
     chunks = [delta(content="See "), delta(content=[image]), delta("stop", content="there")]

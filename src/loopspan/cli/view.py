@@ -100,7 +100,7 @@ def draw(line: Line, console: Console) -> Text:
     """Return a line, wrapped below its own text."""
     note = f"  {line.note}" if line.note else ""
     text = Text.assemble((line.text, STYLES[line.style]), (note, "dim"))
-    indent = len(line.head)
+    indent = len(line.head) or 2
     room = max(20, console.width - indent)
     if not line.folds:
         text.truncate(room, overflow="ellipsis")

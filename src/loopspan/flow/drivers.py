@@ -205,6 +205,7 @@ class AsyncRun(Generic[T]):
     def abandon(self) -> None:
         """End the flow where it stands; its event loop gives back what it opened."""
         self._steps.close()
+        self._workers.close()
         with contextlib.suppress(RuntimeError):  # the event loop is gone, and all of it with it
             self._loop.call_soon_threadsafe(self._give_back)
 

@@ -10,7 +10,7 @@ from loopspan.errors import ConfigurationError
 from loopspan.jsontext import dump_text
 from loopspan.loop.exchange import RetryPolicy
 from loopspan.loop.tool_calls import Offer
-from loopspan.messages import Parameters, ToolDefinition, Window
+from loopspan.messages import Endpoint, Parameters, ToolDefinition, Window
 from loopspan.prompts import Assembled
 from loopspan.providers.model import Model
 from loopspan.telemetry import semconv as names
@@ -35,6 +35,7 @@ class Plan:
     retry: RetryPolicy
     stream: bool
     dry_run: bool
+    endpoint: Endpoint
 
     @property
     def max_rounds(self) -> int:

@@ -84,7 +84,7 @@ class Rounds:
         body = plan.model.adapter.body(request)
         use = context_use(request, plan.window, None)
         run.assembled = dry_run_attributes(
-            plan.model.endpoint, request, body, use, self._settings.content
+            plan.endpoint, request, body, use, self._settings.content
         )
 
     def _ask(self, run: AgentSpan, closing: bool) -> Flow[Reply]:
@@ -92,7 +92,7 @@ class Rounds:
         request = self._request(closing)
         yield Emit(RoundStarted(run.rounds + 1))
         use = self._context_use(run, request)
-        with ChatSpan(self._settings, run, plan.model.endpoint, request, use) as chat:
+        with ChatSpan(self._settings, run, plan.endpoint, request, use) as chat:
             seconds = plan.budget.seconds
             deadline = None if seconds is None else self._started + seconds
             exchange = Exchange(plan.model, request, chat, plan.retry, deadline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import httpx
@@ -18,6 +18,7 @@ from loopspan.loop.result import RunResult
 from loopspan.loop.rounds import Rounds
 from loopspan.loop.streams import AsyncRunStream, RunStream
 from loopspan.loop.tool_calls import Offer
+from loopspan.messages import Price
 from loopspan.prompts import Library, Prompt, assemble
 from loopspan.providers.connect import connect
 from loopspan.providers.model import Model
@@ -33,7 +34,8 @@ class ToolLoop:
     """A model, tools and a configuration, ready to run.
 
     `model` is `provider:model` or a `Model`, else the configuration's. `library` has the skills and
-    snippets that configurations and runs name. `tracer_provider` is where
+    snippets that configurations and runs name; `prices`, by `provider:model`, win over the price
+    table. `tracer_provider` is where
     the spans go, else the global one; it is never replaced. `content` says what spans may carry:
     `off`, `metadata`, `full`, else what the environment says, else `off`. `client` and
     `async_client` are used as they are and stay open; without them each run has its own.
@@ -46,6 +48,7 @@ class ToolLoop:
         *,
         configuration: Configuration | None = None,
         library: Library | None = None,
+        prices: Mapping[str, Price] | None = None,
         base_url: str | None = None,
         key: str | Secret | None = None,
         tracer_provider: TracerProvider | None = None,
@@ -62,6 +65,7 @@ class ToolLoop:
             raise ConfigurationError("no model given; pass 'provider:model', such as 'demo:'")
         self.library = library or Library()
         self.model = spec if isinstance(spec, Model) else connect(spec, base_url=base_url, key=key)
+        self._endpoint = self.model.endpoint((prices or {}).get(self.model.spec))
         self.tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         self.content: Content = content or capture_content() or "off"
         self._messages: Messages = messages
@@ -155,6 +159,7 @@ class ToolLoop:
             retry=self._retry,
             stream=stream,
             dry_run=dry_run,
+            endpoint=self._endpoint,
         )
         settings = SpanSettings(
             get_tracer(self._tracer_provider),

@@ -20,7 +20,7 @@ from loopspan.messages.parts import (
     Uri,
     part_from_json,
 )
-from loopspan.messages.reply import Choice, Reply, Usage
+from loopspan.messages.reply import Choice, Price, Reply, Usage
 from loopspan.messages.request import Endpoint, Parameters, Request, ToolChoice, ToolDefinition
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Parameters",
     "Part",
     "part_from_json",
+    "Price",
     "Reasoning",
     "Reply",
     "Request",

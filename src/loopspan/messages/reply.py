@@ -40,6 +40,30 @@ def _add(a: int | None, b: int | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs, in US dollars per million tokens; cached tokens without a price of their
+    own cost what other input does."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+    def of(self, usage: Usage) -> float | None:
+        """Return the US dollars of a usage, `None` where it is not known."""
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        read = usage.cache_read_input_tokens or 0
+        written = usage.cache_write_input_tokens or 0
+        return (
+            (usage.input_tokens - read - written) * self.input
+            + read * (self.input if self.cache_read is None else self.cache_read)
+            + written * (self.input if self.cache_write is None else self.cache_write)
+            + usage.output_tokens * self.output
+        ) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One answer of a reply: its message, its finish reason, and the provider's word for that."""
 

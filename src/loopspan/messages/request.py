@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from loopspan.messages.formed import Formed
 from loopspan.messages.message import Message
 from loopspan.messages.parts import Extra
+from loopspan.messages.reply import Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ class Request:
 class Endpoint:
     """Who answers a request, as far as traces tell it.
 
-    `provider` is the value of `gen_ai.provider.name`; `price_provider` its id in the price table;
+    `provider` is the value of `gen_ai.provider.name`; `price_provider` its id in the price table,
+    `price` what wins over that table;
     `system_apart` says that system instructions travel apart from the dialogue.
     """
 
@@ -99,4 +101,5 @@ class Endpoint:
     address: str | None = None
     port: int | None = None
     price_provider: str | None = None
+    price: Price | None = None
     system_apart: bool = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from loopspan.errors import ConfigurationError
-from loopspan.messages import Endpoint
+from loopspan.messages import Endpoint, Price
 from loopspan.providers.adapter import Adapter
 from loopspan.secrets import Secret
 
@@ -38,14 +38,14 @@ class Model:
         """The model as `provider:model`."""
         return f"{self.adapter.name}:{self.name}"
 
-    @property
-    def endpoint(self) -> Endpoint:
-        """Who answers, as far as traces tell it."""
+    def endpoint(self, price: Price | None = None) -> Endpoint:
+        """Return who answers, as far as traces tell it; `price` wins over the price table."""
         parts = urlsplit(self.base_url)
         return Endpoint(
             provider=self.adapter.provider_name,
             address=parts.hostname,
             port=parts.port or {"http": 80, "https": 443}.get(parts.scheme),
             price_provider=self.adapter.price_provider,
+            price=price,
             system_apart=self.adapter.system_apart,
         )

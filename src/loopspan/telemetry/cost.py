@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from loopspan.messages import Reply, Usage
+from loopspan.messages import Endpoint, Reply, Usage
 
 logger = logging.getLogger("loopspan.cost")
 
@@ -22,12 +22,15 @@ class Cost:
     missing: str | None = None
 
 
-def cost_of(reply: Reply, price_provider: str | None, model: str) -> Cost:
+def cost_of(reply: Reply, endpoint: Endpoint, model: str) -> Cost:
     """Return the cost of a reply; `model` is the requested one, if only that is priced."""
     if reply.cost_usd is not None and math.isfinite(reply.cost_usd):
         return Cost(reply.cost_usd, "provider")
     if reply.usage.input_tokens is None or reply.usage.output_tokens is None:
         return Cost(None, missing="no usage reported")
+    if endpoint.price is not None:
+        return Cost(endpoint.price.of(reply.usage), "table")
+    price_provider = endpoint.price_provider
     if price_provider is None:
         return Cost(None, missing="no price")
     for name in dict.fromkeys((reply.response_model or model, model)):

@@ -209,7 +209,7 @@ class ChatSpan(Invocation):
         if self.reply is None:
             return Cost(None, missing="no reply")
         if self._cost is None:
-            self._cost = cost_of(self.reply, self.endpoint.price_provider, self.request.model)
+            self._cost = cost_of(self.reply, self.endpoint, self.request.model)
         return self._cost
 
 
@@ -240,10 +240,10 @@ class ToolSpan(Invocation):
     def tells(self, message: Message) -> None:
         """Let later requests refer to the result that this span holds, where it holds it whole."""
         settings, context = self.settings, self.span_context
-        if settings.content == "full" and settings.messages == "new" and context.is_valid:
-            if self.result is not None and self.error is None:
-                span_id = format_span_id(context.span_id)
-                self.run.told[id(message)] = result_reference(message, span_id)
+        linear = settings.content == "full" and settings.messages == "new"
+        if linear and context.is_valid and self.result is not None and self.error is None:
+            span_id = format_span_id(context.span_id)
+            self.run.told[id(message)] = result_reference(message, span_id)
 
     def attributes_for_sampling(self) -> dict[str, Any]:
         agent = self.run.facts.configuration

@@ -49,7 +49,10 @@ def never_raising() -> Iterator[None]:
 
 def get_tracer(provider: trace.TracerProvider | None) -> trace.Tracer:
     """Return loopspan's tracer of this provider, else of the global one, set now or later."""
-    return trace.get_tracer("loopspan", VERSION, provider, names.SCHEMA_URL)
+    tracer: trace.Tracer = trace.NoOpTracer()
+    with never_raising():
+        tracer = trace.get_tracer("loopspan", VERSION, provider, names.SCHEMA_URL)
+    return tracer
 
 
 @dataclass(slots=True)

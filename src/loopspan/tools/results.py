@@ -29,16 +29,17 @@ def cap(text: str, limit: int = RESULT_LIMIT) -> tuple[str, int | None]:
     size = len(data)
     if size <= limit:
         return text, None
-    for marker in (_marker(limit, size), _ELLIPSIS):
+    for marker in (cut_mark(limit, size), _ELLIPSIS):
         room = limit - len(marker.encode())
         if room >= 0:
             kept = data[:room].decode("utf-8", "ignore")
-            exact = _marker(len(kept.encode()), size)
+            exact = cut_mark(len(kept.encode()), size)
             return kept + (exact if marker != _ELLIPSIS else _ELLIPSIS), size
     return "", size
 
 
-def _marker(kept: int, size: int) -> str:
+def cut_mark(kept: int, size: int) -> str:
+    """Return the mark at the end of a text of which so many bytes were kept."""
     return f"{_ELLIPSIS} [cut: {kept:,} of {size:,} bytes kept]"
 
 
