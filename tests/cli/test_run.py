@@ -242,6 +242,8 @@ Messages  2 messages
 Tools  1 tool
   shout  Shout a word.
 
+Context  about 49 tokens, an estimate; its window is 128,000 by the table
+
 Body  as it would be sent
   {
     "model": "gpt-4o-mini",

@@ -11,9 +11,7 @@ from loopspan.cli.check import CheckSettings, check
 from loopspan.cli.ending import ended
 from loopspan.cli.run import run
 from loopspan.cli.settings import RunSettings
-from loopspan.cli.stderr import say
-
-DEMO = "demo:"
+from loopspan.cli.skills import list_skills, lock
 
 app = typer.Typer(
     help="Run prompts with tools, and see each step: what was sent, what came back, what it cost.",
@@ -35,11 +33,15 @@ def before_any_command(version: opt.Version = False) -> None:
 def run_command(
     prompt: opt.Prompt,
     model: opt.Model = None,
+    config: opt.Config = None,
+    catalogue: opt.Catalogue = None,
     base_url: opt.BaseUrl = None,
     tools: opt.Tools = None,
     no_tools: opt.NoTools = False,
     allow: opt.Allow = None,
     system: opt.System = None,
+    skill: opt.Skills = None,
+    snippet: opt.Snippets = None,
     max_rounds: opt.MaxRounds = None,
     temperature: opt.Temperature = None,
     max_tokens: opt.MaxTokens = None,
@@ -56,26 +58,49 @@ def run_command(
     `loopspan check` shows which are set.
     """
     given: dict[str, Any] = locals()
-    given |= {"model": model or DEMO, "tools": _names(tools) or (), "allow": _names(allow)}
+    given["skills"] = _names(given.pop("skill")) or ()
+    given["snippets"] = _names(given.pop("snippet")) or ()
+    given |= {"tools": _names(tools) or (), "allow": _names(allow)}
 
-    def command() -> int:
-        settings = RunSettings(**given)
-        if model is None:
-            say("note", "no --model given; using demo:, an embedded model without account or key")
-        return run(settings)
+    raise typer.Exit(ended(lambda: run(RunSettings(**given))))
 
-    raise typer.Exit(ended(command))
+
+skills_app = typer.Typer(help="The skills of a catalogue and their checksums.")
+app.add_typer(skills_app, name="skills", no_args_is_help=True)
+
+
+@skills_app.command("list")
+def skills_list_command(catalogue: opt.Catalogue = None, json: opt.Json = False) -> None:
+    """Show each skill, and whether it is as it was recorded.
+
+    Exits with 0 if every enabled skill would be used, else with 1.
+    """
+    raise typer.Exit(ended(lambda: list_skills(catalogue, json)))
+
+
+@skills_app.command("lock")
+def skills_lock_command(catalogue: opt.Catalogue = None, json: opt.Json = False) -> None:
+    """Record the checksums of all skills as they are now, beside the catalogue.
+
+    Read a skill before you lock it: from then on it is used.
+    """
+    raise typer.Exit(ended(lambda: lock(catalogue, json)))
 
 
 @app.command("check")
 def check_command(
-    probe: opt.Probe = False, models: opt.ProbedModels = None, json: opt.Json = False
+    catalogue: opt.Catalogue = None,
+    probe: opt.Probe = False,
+    models: opt.ProbedModels = None,
+    json: opt.Json = False,
 ) -> None:
     """Show which keys are set, what spans may carry, and whether the exporter can be reached.
 
     Exits with 0 if everything that is configured works, else with 1.
     """
-    settings = CheckSettings(probe=probe, models=_names(models) or (), json=json)
+    settings = CheckSettings(
+        catalogue=catalogue, probe=probe, models=_names(models) or (), json=json
+    )
     raise typer.Exit(ended(lambda: check(settings)))
 
 

@@ -6,10 +6,12 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from loopspan.cli.facts import Fact, ProviderFact, facts, providers
 from loopspan.cli.lines import JsonLines
 from loopspan.cli.probe import probe_all
+from loopspan.cli.skills import catalogue_facts
 from loopspan.cli.text import Line, Style
 from loopspan.cli.views import open_writer
 from loopspan.cli.visible import visible
@@ -19,6 +21,7 @@ from loopspan.cli.visible import visible
 class CheckSettings:
     """The arguments of `loopspan check`."""
 
+    catalogue: Path | None = None
     probe: bool = False
     models: tuple[str, ...] = ()
     json: bool = False
@@ -48,7 +51,7 @@ def check(settings: CheckSettings) -> int:
     found = providers()
     if settings.probe or settings.models:
         found = asyncio.run(probe_all(found, settings.models))
-    report = Report(found, facts())
+    report = Report(found, (*facts(), *catalogue_facts(settings.catalogue)))
     if settings.json:
         JsonLines(sys.stdout.buffer).write({"event": "check", "check": _as_json(report)})
     else:

@@ -15,7 +15,14 @@ from loopspan.runs import AssembledStep
 
 def assembled_lines(step: AssembledStep) -> list[Line]:
     """Return all that a dry run put together, nothing of it cut."""
-    return [*_messages(step), Line(), *_tools(step), Line(), *_body(step)]
+    return [
+        *_messages(step),
+        Line(),
+        *_tools(step),
+        Line(),
+        *_context(step),
+        *_body(step),
+    ]
 
 
 def _messages(step: AssembledStep) -> Iterator[Line]:
@@ -38,6 +45,20 @@ def _tools(step: AssembledStep) -> Iterator[Line]:
     for tool in tools:
         described = str(tool.get("description") or "").strip().partition("\n")[0]
         yield Line(visible(str(tool.get("name"))), "call", note=visible(described))
+
+
+def _context(step: AssembledStep) -> Iterator[Line]:
+    use = step.context
+    if use is None:
+        return
+    window = "its window is not known"
+    if use.window is not None:
+        window = f"its window is {use.window:,} by the {use.window_source}"
+    facts = f"about {use.estimated_tokens:,} tokens, an estimate; {window}"
+    yield Line("Context", "round", note=facts, indent=0)
+    if not use.fits:
+        yield Line("It does not fit, so the provider may refuse it", "warning")
+    yield Line()
 
 
 def _body(step: AssembledStep) -> Iterator[Line]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -45,6 +46,23 @@ Prompt: TypeAlias = Annotated[str, typer.Argument(metavar="PROMPT", help="What t
 Model: TypeAlias = Annotated[
     str | None,
     typer.Option(metavar="PROVIDER:MODEL", help="Without it the embedded demo: answers."),
+]
+Catalogue: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The catalogue; ./loopspan.toml where there is one."),
+]
+Config: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="NAME", help="A configuration of the catalogue.")
+]
+Skills: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--skill", metavar="ID", help="Use this skill of the catalogue too; repeatable."),
+]
+Snippets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--snippet", metavar="ID", help="Use this snippet of the catalogue too; repeatable."
+    ),
 ]
 BaseUrl: TypeAlias = Annotated[
     str | None, typer.Option(metavar="URL", help="Another address than the provider's own.")

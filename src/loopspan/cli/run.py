@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import threading
 
+from loopspan.catalogue import Catalogue
 from loopspan.cli.endpoint import exporter_endpoint, unreachable, without_login
 from loopspan.cli.recording import Export, Recording
 from loopspan.cli.settings import RunSettings, tools_of
 from loopspan.cli.stderr import say, tools_print_elsewhere
 from loopspan.cli.views import Audience, open_view
+from loopspan.configuration import Configuration
 from loopspan.environment import capture_content, variable
 from loopspan.errors import ConfigurationError, ConnectionFailed
 from loopspan.flow.events import ReasoningDelta, TextDelta
 from loopspan.loop import Outcome, RunResult, ToolLoop
 from loopspan.runs.steps import TRUNCATED
+from loopspan.tools import ToolRegistry
 
+DEMO = "demo:"
 FAILED, CUT_SHORT = 1, 3
 
 
@@ -23,17 +27,12 @@ def run(settings: RunSettings) -> int:
     """Run the prompt and return the exit code; raises `LoopspanError` where the run fails."""
     audience = Audience(open_view(json=settings.json))
     with tools_print_elsewhere():
-        tools = tools_of(settings)
+        catalogue = settings.open_catalogue()
+        tools = tools_of(settings, catalogue)
         export = _export(settings)
         recording = Recording(export)
         recording.run_trace.subscribe(audience)
-        loop = ToolLoop(
-            settings.model,
-            tools,
-            base_url=settings.base_url,
-            tracer_provider=recording.provider,
-            content="full",
-        )
+        loop = _loop(settings, catalogue, tools, recording)
         try:
             result = _performed(loop, settings, audience)
         except ConnectionFailed as error:
@@ -46,6 +45,30 @@ def run(settings: RunSettings) -> int:
     if result.error is not None:
         say("error", str(result.error))
     return exit_code(result.outcome)
+
+
+def _loop(
+    settings: RunSettings,
+    catalogue: Catalogue | None,
+    tools: ToolRegistry,
+    recording: Recording,
+) -> ToolLoop:
+    configuration = Configuration()
+    if catalogue is not None and settings.config is not None:
+        configuration = catalogue.configuration(settings.config)
+    model = settings.model or configuration.model
+    if model is None:
+        say("note", f"no --model given; using {DEMO}, an embedded model without account or key")
+    return ToolLoop(
+        model or DEMO,
+        tools,
+        configuration=configuration,
+        library=None if catalogue is None else catalogue.library,
+        prices=None if catalogue is None else catalogue.prices,
+        base_url=settings.base_url,
+        tracer_provider=recording.provider,
+        content="full",
+    )
 
 
 def exit_code(outcome: Outcome) -> int:

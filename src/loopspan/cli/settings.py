@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopspan.builtin import builtin_tools
+from loopspan.catalogue import Catalogue
 from loopspan.configuration import RunAugmentation, ToolOptions, check_max_rounds
 from loopspan.errors import ConfigurationError
 from loopspan.messages import Parameters
 from loopspan.tools import Actor, ToolRegistry
+
+DEFAULT_CATALOGUE = Path("loopspan.toml")
 
 ADMIN = Actor(is_admin=True)
 """Who sits at the terminal may do there what any tool may do."""
@@ -21,7 +24,11 @@ class RunSettings:
     """The arguments of `loopspan run`."""
 
     prompt: str
-    model: str
+    model: str | None = None
+    config: str | None = None
+    catalogue: Path | None = None
+    skills: tuple[str, ...] = ()
+    snippets: tuple[str, ...] = ()
     base_url: str | None = None
     tools: tuple[str, ...] = ()
     no_tools: bool = False
@@ -59,11 +66,39 @@ class RunSettings:
 
     def augmentation(self) -> RunAugmentation | None:
         """Return what is put over the configuration."""
-        return None if self.system is None else RunAugmentation(system_prompt=self.system)
+        if self.system is None and not self.skills and not self.snippets:
+            return None
+        return RunAugmentation(self.system, self.skills, self.snippets)
+
+    def open_catalogue(self) -> Catalogue | None:
+        """Return the catalogue of the run; raises `ConfigurationError` where one is missing."""
+        asked = self.config or self.skills or self.snippets
+        if not asked and self.catalogue is None:
+            return None
+        found = open_catalogue(self.catalogue)
+        if self.config is not None:
+            found.configuration(self.config)
+        for kind, names, get in (
+            ("skill", self.skills, found.library.skill),
+            ("snippet", self.snippets, found.library.snippet),
+        ):
+            for name in names:
+                if get(name) is None:
+                    raise ConfigurationError(f"--{kind}: {found.path} has no {kind} {name!r}")
+        return found
 
 
-def tools_of(settings: RunSettings) -> ToolRegistry:
-    """Return the tools of the run: those of the named modules, else the built-in ones.
+def open_catalogue(path: Path | None) -> Catalogue:
+    """Return this catalogue, else the one of the current folder."""
+    if path is None and not DEFAULT_CATALOGUE.exists():
+        raise ConfigurationError(
+            f"there is no {DEFAULT_CATALOGUE} in this folder; name a catalogue with --catalogue"
+        )
+    return Catalogue.load(path or DEFAULT_CATALOGUE)
+
+
+def tools_of(settings: RunSettings, catalogue: Catalogue | None) -> ToolRegistry:
+    """Return the tools of the run: those of the named modules, else the catalogue's or built-in.
 
     Raises `ConfigurationError` for a module without tools, and for an allowed tool that would
     not be offered.
@@ -73,6 +108,8 @@ def tools_of(settings: RunSettings) -> ToolRegistry:
     if settings.tools:
         _look_here_too()
         registry = ToolRegistry.from_modules(settings.tools)
+    elif catalogue is not None:
+        registry = catalogue.tools()
     else:
         registry = ToolRegistry(builtin_tools())
     offered = [tool.name for tool in registry.offered(actor=ADMIN)]

@@ -7,9 +7,9 @@ short, its `least` what it takes with everything left out that may be.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.cutting import cut_text, json_size, mark_size
@@ -17,6 +17,7 @@ from loopspan.telemetry.cutting import cut_text, json_size, mark_size
 SHORT = 80
 """The size down to which strings are cut before anything is left out."""
 
+_SHORTEST_MARK = 30
 _DEEPEST = 64
 _IDENTITY = frozenset(
     {
@@ -41,9 +42,12 @@ _MARK_KEY = "…"
 _LEFT_OUT = re.compile(r"\[?(\d+) left out\]?")
 
 
+Holds: TypeAlias = Literal["values", "messages", "choices", "parts"]
+
+
 @dataclass(slots=True)
 class Leaf:
-    """A value that stays as it is; it may stand for `weight` messages that were left out."""
+    """A value that stays as it is; it may be the mark of `weight` elements that were left out."""
 
     value: Any
     size: int
@@ -75,16 +79,16 @@ class Line:
 class Bag:
     """An object, or a list where `keys` is `None`, of which elements may be left out.
 
-    `must` are the elements that stay as long as the bag does; `dialogue` says that the last
-    elements matter most; `records`, that the mark among them is a message or a part itself;
-    `left` counts what is out already.
+    `must` are the elements that stay as long as the bag does; `newest` says that the last
+    elements matter most; `holds` what the mark among them has to look like; `left` counts what
+    is out of an object already.
     """
 
     keys: list[str] | None
     items: list[Node]
     must: frozenset[int] = frozenset()
-    dialogue: bool = False
-    records: bool = False
+    newest: bool = False
+    holds: Holds = "values"
     left: int = 0
     floor: int = 0
     least: int = 0
@@ -105,17 +109,18 @@ class Bag:
         """Return the element that says how many were left out."""
         if self.keys is not None:
             return f"{count} left out"
-        if not self.records:
-            return f"[{count} left out]"
-        text = {"type": "text", "content": f"[{count} left out]"}
-        if not self.dialogue:
-            return {**text, "name": "left_out", names.LEFT_OUT: count}
-        return {
-            "role": "left_out",
-            "parts": [text],
-            "finish_reason": "left_out",
-            names.LEFT_OUT: count,
-        }
+        said = f"[{count} left out]"
+        text = {"type": "text", "content": said}
+        match self.holds:
+            case "values":
+                return said
+            case "parts":
+                return {**text, "name": "left_out", names.LEFT_OUT: count}
+            case "messages":
+                return {"role": "left_out", "parts": [text], names.LEFT_OUT: count}
+            case "choices":
+                mark = {"role": "left_out", "parts": [text], names.LEFT_OUT: count}
+                return {**mark, "finish_reason": "left_out"}
 
     def mark_size(self) -> int:
         """Return the most bytes that the mark takes, its key and its comma too."""
@@ -126,7 +131,7 @@ class Bag:
         """Return the JSON value."""
         values = [i.value() if isinstance(i, Bag) else i.value for i in self.items]
         if self.keys is None:
-            return [*values, self.mark(self.left)] if self.left else values
+            return values
         marked = {_MARK_KEY: self.mark(self.left)} if self.left else {}
         return {**dict(zip(self.keys, values, strict=True)), **marked}
 
@@ -187,7 +192,10 @@ def _line(value: str) -> Leaf | Line:
     data_url = _DATA_URL.match(value)
     if data_url is not None:
         return _base64(value, data_url.end())
-    size, least = json_size(value), mark_size(value) + 2
+    size = json_size(value)
+    if size <= _SHORTEST_MARK:
+        return Leaf(value, size)
+    least = mark_size(value) + 2
     return Line(value, size, least) if least < size else Leaf(value, size)
 
 
@@ -207,17 +215,20 @@ def _records(value: list[Any]) -> Bag:
         _object(item, 1, formal=True) if isinstance(item, dict) else _node(item, 1)
         for item in value
     ]
-    return Bag(None, items, dialogue=_is_dialogue(value), records=True)
-
-
-def _is_dialogue(value: Sequence[Any]) -> bool:
-    return all(isinstance(item, dict) and "role" in item for item in value)
+    if not all("role" in item for item in objects):
+        return Bag(None, items, holds="parts")
+    choices = all("finish_reason" in item for item in objects)
+    return Bag(None, items, newest=not choices, holds="choices" if choices else "messages")
 
 
 def _list(value: list[Any], depth: int) -> Bag:
-    left = _left_out(value[-1]) if value else 0
-    items = [_node(item, depth + 1) for item in (value[:-1] if left else value)]
-    return Bag(None, items, dialogue=bool(value) and _is_dialogue(value), left=left)
+    items = [_element(item, depth + 1) for item in value]
+    return Bag(None, items, newest=all(isinstance(i, dict) and "role" in i for i in value))
+
+
+def _element(value: Any, depth: int) -> Node:
+    earlier = _left_out(value)
+    return Leaf(value, json_size(value), earlier) if earlier else _node(value, depth)
 
 
 def _object(value: dict[str, Any], depth: int, *, formal: bool) -> Leaf | Bag:
@@ -227,16 +238,15 @@ def _object(value: dict[str, Any], depth: int, *, formal: bool) -> Leaf | Bag:
         return Leaf(value, json_size(value), told)
     left = _left_out(value.get(_MARK_KEY))
     keys = [key for key in value if not (left and key == _MARK_KEY)]
-    items: list[Node] = []
-    must: set[int] = set()
-    for index, key in enumerate(keys):
-        item = _field(value, key, depth, formal=formal)
-        items.append(item)
-        if formal and key in _CARRYING:
-            must.add(index)
-        elif key in _IDENTITY and isinstance(item, Leaf) and (formal or item.size <= SHORT):
-            must.add(index)
+    items = [_field(value, key, depth, formal=formal) for key in keys]
+    must = [i for i, key in enumerate(keys) if _stays(key, items[i], formal=formal)]
     return Bag(keys, items, frozenset(must), left=left)
+
+
+def _stays(key: str, item: Node, *, formal: bool) -> bool:
+    if formal and key in _CARRYING:
+        return True
+    return key in _IDENTITY and isinstance(item, Leaf) and (formal or item.size <= SHORT)
 
 
 def _field(value: Mapping[str, Any], key: str, depth: int, *, formal: bool) -> Node:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from loopspan.telemetry.cutting import json_size
 from loopspan.telemetry.nodes import Bag, Leaf, Node, weight
 
 _SHARE = 160
@@ -67,7 +68,7 @@ def _chosen(bag: Bag, room: int) -> tuple[dict[int, int], int]:
 def _by_weight(bag: Bag) -> Iterator[int]:
     """Yield the elements of a bag, those that matter most first."""
     count = len(bag.items)
-    if not bag.dialogue or not count:
+    if not bag.newest or not count:
         yield from range(count)
         return
     systems = 0
@@ -92,13 +93,10 @@ def _keep(bag: Bag, kept: Sequence[int]) -> None:
     if not gone:
         return
     count = sum(weight(bag.items[i]) for i in gone)
-    items = [bag.items[i] for i in kept]
-    if bag.records:
-        mark = bag.mark(count)
-        at = sum(i < gone[0] for i in kept)
-        items.insert(at, Leaf(mark, 0, count))
-    else:
-        bag.left += count
-    bag.items = items
+    bag.items = [bag.items[i] for i in kept]
     if bag.keys is not None:
         bag.keys = [bag.keys[i] for i in kept]
+        bag.left += count
+    else:
+        mark = bag.mark(count)
+        bag.items.insert(gone[0], Leaf(mark, json_size(mark), count))

@@ -8,26 +8,29 @@ Roles, types, ids and names of what stays are never cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from loopspan.jsontext import dump_text, load
-from loopspan.telemetry import semconv as names
-from loopspan.telemetry.pruning import Tree
+from loopspan.telemetry.cutting import byte_count, cut_text, mark_size
+from loopspan.telemetry.nodes import Bag, lines, size, tree
+from loopspan.telemetry.pruning import level, prune
 
 MINIMUM = 160
-"""From this limit on, in bytes, no content is dropped as a whole."""
+"""From this limit on, in bytes, nothing is dropped as a whole."""
 
 Cuts: TypeAlias = dict[str, tuple[int, int]]
 """What was cut, by attribute or field: from how many bytes to how many."""
 
+_STRUCTURE = re.compile(r"\s*[\[{]")
+
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """A text that fits; `None` where not even its marks do.
+    """A text that fits, `None` where not even its marks do.
 
-    `cut` is the size in bytes before and after, `None` where nothing was lost.
+    `cut` is its size in bytes before and after, `None` where nothing was lost.
     """
 
     text: str | None
@@ -35,21 +38,67 @@ class Trimmed:
 
 
 def trimmed(text: str, limit: int) -> Trimmed:
-    """Return the text in at most `limit` bytes of UTF-8; unchanged where it has no more."""
-    size = byte_count(text)
-    if size <= limit:
+    """Return a text in at most `limit` bytes of UTF-8; one that has no more is returned as it is.
+
+    From a limit of `MINIMUM` on there is always a text; below, it may be dropped as a whole.
+    """
+    before = byte_count(text)
+    if before <= limit:
         return Trimmed(text)
     value = _structure(text)
     if value is None:
-        short = Tree.of_text(text).fit(limit)
-        return Trimmed(short, (size, 0 if short is None else byte_count(short)))
-    compact = dump_text(value)
-    if byte_count(compact) <= limit:
-        return Trimmed(compact)  # it was white space that was too much
-    fitting = Tree.of_json(value).fit(limit)
-    return Trimmed(fitting, (size, 0 if fitting is None else byte_count(fitting)))
+        fitting = cut_text(text, limit, escaped=False) if mark_size(text) <= limit else None
+    else:
+        compact = dump_text(value)
+        if byte_count(compact) <= limit:
+            return Trimmed(compact)  # white space was all that was too much
+        fitting = _fitted(value, limit)
+    return Trimmed(fitting, (before, 0 if fitting is None else byte_count(fitting)))
 
 
-def byte_count(text: str) -> int:
-    """Return the size of a text in bytes of UTF-8."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+def truncated_text(told: object, cuts: Mapping[str, tuple[int, int]]) -> str:
+    """Return the text of `loopspan.truncated`: what it said before, and these cuts."""
+    merged = _told(told)
+    for name, (before, after) in cuts.items():
+        earlier = merged.get(name)
+        first = earlier.get("from") if isinstance(earlier, dict) else None
+        merged[name] = {"from": first if isinstance(first, int) else before, "to": after}
+    return dump_text(merged)
+
+
+def _told(text: object) -> dict[str, Any]:
+    if not isinstance(text, str):
+        return {}
+    try:
+        value = load(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _structure(text: str) -> dict[str, Any] | list[Any] | None:
+    """Return the object or list that a text is, `None` for any other text."""
+    if not _STRUCTURE.match(text):
+        return None
+    try:
+        value = load(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _fitted(value: dict[str, Any] | list[Any], limit: int) -> str | None:
+    root = tree(value)
+    if root.least > limit or not isinstance(root, Bag):
+        return None
+    prune(root, limit)
+    found = list(lines(root))
+    whole = sum(line.size for line in found)
+    ranges = [(line.least, line.size) for line in found]
+    height = level(ranges, limit - (size(root) - whole))
+    for line in found:
+        room = max(line.least, height)
+        if room < line.size:
+            line.value = cut_text(line.value, room - 2, escaped=True)
+    text = dump_text(root.value())
+    return text if byte_count(text) <= limit else None

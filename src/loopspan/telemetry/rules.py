@@ -1,0 +1,182 @@
+"""What secrets look like: the rules that redaction goes by unless it is given others.
+
+Every rule takes time in line with the text: what follows a prefix is bounded, or is used up by the
+match. Rules rather leave an odd case than mask what is no secret: a trace has to stay readable.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One shape of secrets, and the name that stands in its place.
+
+    Masked is the group `secret` of the pattern, else all of the match, and in JSON also the text
+    under a key of `fields` (lower case, without `-` and `_`). A text without any of the `hints`,
+    or without `also`, has no match; hints are lower case, and without them every text is searched.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    hints: tuple[str, ...] = ()
+    also: str = ""
+    fields: frozenset[str] = frozenset()
+
+    def may_match(self, lowered: str) -> bool:
+        """Whether a text, given in lower case, can hold what this rule masks."""
+        if self.also not in lowered:
+            return False
+        return not self.hints or any(hint in lowered for hint in self.hints)
+
+
+def field_name(key: str) -> str:
+    """Return a key as the `fields` of rules have it."""
+    return key.replace("-", "").replace("_", "").lower()
+
+
+def _rule(name: str, pattern: str, *hints: str, **more: str) -> Rule:
+    # ASCII: what matches without regard to case is then found in lower case too.
+    return Rule(name, re.compile(pattern, re.VERBOSE | re.ASCII | re.DOTALL), hints, **more)
+
+
+# A key that was cut before it came here is one all the same.
+_CUT = r"(?=…\ \[cut:\ )"
+
+_API_KEY = _rule(
+    "api_key",  # OpenAI, Anthropic, OpenRouter, Stripe, xAI, Perplexity, Groq, Google, others
+    rf"""
+    (?<![A-Za-z0-9])
+    (?: (?: sk-|[rs]k_live_|[rs]k_test_|xai-|pplx-|nvapi-|gsk_ ) (?: [\w-]{{16,}} | [\w-]+{_CUT} )
+      | AIza (?: [\w-]{{30,}} | [\w-]+{_CUT} )
+      | (?: hf_|r8_ ) (?: [A-Za-z0-9]{{20,}} | [A-Za-z0-9]+{_CUT} ) )
+    """,
+    *("sk-", "k_live_", "k_test_", "xai-", "pplx-", "nvapi-", "gsk_", "aiza", "hf_", "r8_"),
+)
+
+_AWS_KEY = _rule(
+    "aws_key", r"(?<![A-Za-z0-9]) (?:AKIA|ASIA) [A-Z0-9]{16} (?![A-Za-z0-9])", "akia", "asia"
+)
+
+_GITHUB_TOKEN = _rule(
+    "github_token",
+    rf"""
+    (?<![A-Za-z0-9])
+    (?: gh[oprsu]_ (?: [A-Za-z0-9]{{20,}} | [A-Za-z0-9]+{_CUT} )
+      | github_pat_ (?: \w{{20,}} | \w+{_CUT} ) )
+    """,
+    *("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_"),
+)
+
+_SLACK_TOKEN = _rule(
+    "slack_token",
+    rf"(?<![A-Za-z0-9]) (?:xox[a-z]|xapp)- (?: [\w-]{{10,}} | [\w-]+{_CUT} )",
+    *("xox", "xapp-"),
+)
+
+# Possessive, and only at the start of a word: no part of a text is gone over more than thrice.
+_JWT = _rule("jwt", r"(?<![\w-]) eyJ[\w-]{8,}+ \.eyJ[\w-]{8,}+ (?: \.[\w-]*+ )?", "eyj")
+
+_PRIVATE_KEY = _rule(
+    "private_key",
+    r"""
+    -----BEGIN[ A-Z0-9]{0,40}PRIVATE\ KEY-----
+    (?: (?!-----END) [^"'] )*+
+    (?: -----END[ A-Z0-9]{0,40}PRIVATE\ KEY----- )?
+    """,
+    "private key-----",
+)
+
+_AUTHORIZATION = _rule(
+    "authorization",
+    r"""
+    (?<![A-Za-z0-9])
+    (?: (?i: authorization | x-api-key | x-goog-api-key ) \\{0,7}["']? \s{0,5} [:=] \s{0,5}
+        \\{0,7}["']?
+        (?: (?i: bearer|basic|token|apikey|negotiate ) \s{1,5} (?= [^\s"',;\\]{8} )
+          | (?= [^\s"',;\\]{16} | [^\s"',;\\]{0,64}\d | (?i: digest|aws4-hmac-sha256 )\s ) )
+      | (?i: bearer ) (?: \s|%20 ){1,4} (?= [\w.~+/=-]{8} )
+        (?= [\w.~+/=-]{0,64}\d | [\w.~+/=-]{24} ) )
+    (?P<secret> (?i: digest|aws4-hmac-sha256 )\s[^\r\n]+ | [^\s"',;\\]+ )
+    """,
+    *("authorization", "bearer", "api-key"),
+)
+
+# A password may hold what should have been escaped; what looks like a port is none.
+_URL_PASSWORD = _rule(
+    "url_password",
+    r"""
+    :// [^\s:/?\#@"'<>]*+ :
+    (?P<secret> [^\s/?\#"'<>]+ (?=@)
+      | (?! \d{1,5}[/?\#] ) (?: (?!://) [^\s"'<>] )+ (?=@) )
+    """,
+    "://",
+    also="@",
+)
+
+_FIELDS = (
+    "access_token",
+    "api_key",
+    "api_secret",
+    "api_token",
+    "auth_token",
+    "authorization",
+    "aws_secret_access_key",
+    "aws_session_token",
+    "bearer_token",
+    "client_secret",
+    "cookie",
+    "db_password",
+    "id_token",
+    "passphrase",
+    "passwd",
+    "password",
+    "private_key",
+    "proxy_authorization",
+    "refresh_token",
+    "secret",
+    "secret_access_key",
+    "secret_key",
+    "session_token",
+    "set_cookie",
+    "x_api_key",
+    "x_goog_api_key",
+)
+_FIELD = "|".join(name.replace("_", "[-_]?") for name in _FIELDS)
+_ENDS = ("token", "key", "secret", "authorization", "cookie", "passphrase", "passwd", "password")
+
+_SECRET_FIELD = Rule(
+    "secret_field",
+    re.compile(
+        rf"""
+        (?P<q> \\{{0,7}}["'] ) (?i:{_FIELD}) (?P=q) \s{{0,9}} : \s{{0,9}}
+        (?P<v> \\{{0,7}}["'] ) (?P<secret> .*? ) (?: (?<!\\)(?P=v) | \Z )
+        """,
+        re.VERBOSE | re.ASCII | re.DOTALL,
+    ),
+    tuple(end + quote for end in _ENDS for quote in ('"', "\\", "'")),
+    ":",
+    frozenset(map(field_name, _FIELDS)),
+)
+
+_SECRET_VALUE = _rule(
+    "secret_field",
+    rf"(?<![^\s?&;]) (?i:{_FIELD}|pwd) = (?P<secret> [^\s&;,\"'<>(){{}}\[\]]+ )",
+    *(f"{end}=" for end in (*_ENDS, "pwd")),
+)
+
+DEFAULT_RULES: tuple[Rule, ...] = (
+    _API_KEY,
+    _AWS_KEY,
+    _GITHUB_TOKEN,
+    _SLACK_TOKEN,
+    _JWT,
+    _PRIVATE_KEY,
+    _AUTHORIZATION,
+    _URL_PASSWORD,
+    _SECRET_FIELD,
+    _SECRET_VALUE,
+)
+"""Keys of providers and services, tokens, authorization headers, passwords in addresses, fields."""
