@@ -11,5 +11,5 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith(("OTEL_", "LOOPSPAN_CONTENT")) or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
-    for name in ("OLLAMA_HOST", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+    for name in ("OLLAMA_HOST", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONUNBUFFERED"):
         monkeypatch.delenv(name, raising=False)

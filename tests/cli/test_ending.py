@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -92,3 +93,18 @@ def test_a_narrow_encoding_does_not_end_the_run() -> None:
     assert (plain.code, plain.err) == (0, "")
     assert "  ?? ?\n" in plain.out
     assert objects(json.out)[-1]["run"]["content"] == "日本 →"
+
+
+def test_logs_are_lines_without_tracebacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "logging_tools.py").write_text(
+        "import logging\nfrom loopspan import tool\n\n@tool\ndef fail() -> str:\n    'Fail.'\n"
+        "    try:\n        1 / 0\n    except ZeroDivisionError:\n"
+        "        logging.getLogger('mine').exception('cannot divide')\n"
+        "    raise ValueError('no more')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with scripted(message(tool_calls=[("fail", {})]), "sorry") as (_, to_it):
+        ended = loopspan("run", "x", *to_it, "--tools", "logging_tools")
+    assert ended.code == 0
+    assert ended.err == "error: mine: cannot divide (ZeroDivisionError)\n"
+    assert "  error      ValueError: no more\n" in ended.out

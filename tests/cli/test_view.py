@@ -32,6 +32,7 @@ def test_a_run_in_a_terminal() -> None:
     assert "  thinking   Hm." in lines
     assert "  → python_information()" in lines
     assert "  It is *3*." in lines
+    assert "waiting" not in "".join(lines)
     assert any(
         line.startswith("Answered   rounds 2/5   tool calls 1   tokens 30") for line in lines
     )
@@ -59,7 +60,7 @@ def test_an_answer_is_drawn_while_it_arrives() -> None:
     with scripted(answer, pause=0.15) as (_, to_it):
         _, written = in_terminal(["run", "x", *to_it, "--no-tools", "--stream"])
     meanwhile, _, end = written.partition(b"Reply")
-    assert b"Hm, counting." in meanwhile
+    assert b"\x1b[2;3mHm, counting." in meanwhile
     assert b"one two three fo" in meanwhile
     assert b"five six" not in meanwhile.partition(b"one two three fo")[0]
     assert "  one two three four five six" in last_lines(end)
@@ -69,7 +70,7 @@ def test_the_tool_that_runs_has_a_clock(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / "slow_tools.py").write_text(
         "import time\nfrom loopspan import tool\n\n@tool\ndef nap() -> str:\n"
-        "    'Sleep.'\n    print('good night')\n    time.sleep(0.5)\n    return 'awake'\n"
+        "    'Sleep.'\n    time.sleep(0.4)\n    print('good night')\n    time.sleep(0.2)\n    return 'awake'\n"
     )
     with scripted(message(tool_calls=[("nap", {})]), "yes") as (_, to_it):
         _, written = in_terminal(["run", "x", *to_it, "--tools", "slow_tools"])
@@ -77,6 +78,7 @@ def test_the_tool_that_runs_has_a_clock(tmp_path: Path, monkeypatch: pytest.Monk
     lines = last_lines(written)
     assert "good night" in lines
     assert "  awake" in lines
+    assert not any("nap()" in line and "0." in line for line in lines if "Tool" not in line)
 
 
 def test_text_wraps_below_itself() -> None:
@@ -91,8 +93,8 @@ def test_text_wraps_below_itself() -> None:
 def test_text_of_the_model_cannot_steer_the_terminal() -> None:
     hostile = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e[red]x[/red] :boom:"
     asking = message(hostile, tool_calls=[("nope", {"a": hostile})], reasoning_content=hostile)
-    with scripted(asking, hostile) as (_, to_it):
-        _, written = in_terminal(["run", hostile.replace("\x9b", ""), *to_it, "--stream"])
+    with scripted(asking, hostile, pause=0.12) as (_, to_it):
+        _, written = in_terminal(["run", hostile, *to_it, "--stream"])
     rest = CODE.sub(b"", written).decode()
     assert {char for char in rest if not char.isprintable()} <= {"\r", "\n"}
     assert b"\x1b[2J" not in written
@@ -108,6 +110,7 @@ def test_ctrl_c_gives_the_terminal_back() -> None:
     assert written.endswith(b"\r\n")
     assert written.count(b"\x1b[?25l") == written.count(b"\x1b[?25h") == 1
     assert any(line.startswith("No reply  stopped after ") for line in lines)
+    assert "  error      cancelled" not in lines
     assert any(line.startswith("Interrupted   rounds 1/5") for line in lines)
 
 

@@ -111,9 +111,12 @@ def requests(adapter: ChatCompletions) -> st.SearchStrategy[Request]:
         s.blobs(modality, "image/png", "video/mp4", "application/pdf") | s.uris(modality)
         for modality in adapter.url_parts
     ]
-    spoken = s.text_parts() | st.one_of(*urls) | s.blobs("audio", "audio/wav", "audio/mpeg")
-    spoken |= s.files("document")
-    if "document" not in adapter.url_parts:
+    spoken = s.text_parts() | st.one_of(*urls)
+    if "audio" in adapter.media:
+        spoken |= s.blobs("audio", "audio/wav", "audio/mpeg")
+    if "document" in adapter.media:
+        spoken |= s.files("document")
+    if "document" in adapter.media and "document" not in adapter.url_parts:
         spoken |= s.blobs("document", "application/pdf", "text/plain")
     dialogue = s.dialogues(
         s.messages("system", s.text_parts()),

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from loopspan.errors import BadResponse, InvalidRequestError
-from loopspan.messages import Generic, Parameters, Usage, user
+from loopspan.errors import BadResponse, InvalidRequestError, UnsupportedContent
+from loopspan.messages import Blob, File, Generic, Parameters, Request, Usage, user
 from loopspan.providers.groq import Groq
 from tests import corpus
 from tests.corpus import exchange
@@ -96,3 +96,16 @@ def test_why_a_stream_was_stopped_early_is_told() -> None:
     chunks = [delta(content="a"), {**delta(), "x_groq": {"id": "req_1", "error": "Over capacity"}}]
     with pytest.raises(BadResponse, match="Over capacity"):
         corpus.read_stream(Groq(), [sse(chunks)])
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Blob("audio", "AAAA", "audio/wav"),
+        Blob("document", "AAAA", "application/pdf"),
+        File("document", "f1"),
+    ],
+)
+def test_what_groq_does_not_take_is_a_clear_error(part: Blob | File) -> None:
+    with pytest.raises(UnsupportedContent, match=f"groq takes no '{part.type}' part of modality"):
+        Groq().body(Request("m", (user("Look:", part),)))

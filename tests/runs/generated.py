@@ -1,7 +1,6 @@
 """Generated runs: what a model may answer, tools may return and a caller may ask for."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,6 @@ from loopspan import (
     RetryPolicy,
     RunResult,
     Tool,
-    ToolLoop,
     ToolOptions,
     tool,
 )
@@ -166,9 +164,7 @@ def tools(returned: Any) -> list[Tool]:
     return [give, give_later, fail, fail_later]
 
 
-def made(
-    case: Case, captured: Captured, before: Callable[[ToolLoop], None] | None = None
-) -> RunResult:
+def made(case: Case, captured: Captured) -> RunResult:
     """Make the run of a case; an error has its result too."""
     loop = loop_of(
         ScriptedModel([*case.answers, *["That is all."] * 4]),

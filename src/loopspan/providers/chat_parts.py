@@ -27,6 +27,8 @@ class ChatParts(Adapter):
     """The part that takes inline data or an address, by modality."""
     plain_urls: ClassVar[frozenset[str]] = frozenset()
     """Those of these parts whose address is no object."""
+    media: ClassVar[frozenset[str]] = frozenset({"audio", "document"})
+    """What else is taken, by modality."""
     file_addresses: ClassVar[bool] = False
     """Whether a document may be given by its address."""
 
@@ -43,21 +45,22 @@ class ChatParts(Adapter):
 
     def _write_media(self, part: Blob | Uri | File) -> dict[str, Any]:
         kind = self.url_parts.get(part.modality)
+        taken = part.modality in self.media
         match part:
             case Blob() if kind:
                 return self._write_url(part, kind, _data_url(part, self.name))
             case Uri() if kind:
                 return self._write_url(part, kind, part.uri)
-            case Blob(modality="audio"):
+            case Blob(modality="audio") if taken:
                 return {
                     "type": "input_audio",
                     "input_audio": {"data": part.content, "format": _audio_format(part, self.name)},
                 }
-            case Blob(modality="document"):
+            case Blob(modality="document") if taken:
                 return {"type": "file", "file": self._write_file(part)}
             case Uri(modality="document") if self.file_addresses:
                 return {"type": "file", "file": {"file_data": part.uri}}
-            case File(modality="document"):
+            case File(modality="document") if taken:
                 return {"type": "file", "file": {"file_id": part.file_id}}
         advice = "leave it out" if isinstance(part, Blob) else "send the data itself as a Blob"
         raise UnsupportedContent(
@@ -86,9 +89,9 @@ class ChatParts(Adapter):
             part = Text(wire[kind], extra=self._rest(rest))
         elif modality:
             part = self._read_url(wire, str(kind), modality)
-        elif kind == "input_audio":
+        elif kind == "input_audio" and "audio" in self.media:
             part = self._read_audio(wire)
-        elif kind == "file":
+        elif kind == "file" and "document" in self.media:
             part = self._read_file(wire)
         return part or Generic(str(kind or "unknown"), dict(wire), extra={self.name: {}})
 

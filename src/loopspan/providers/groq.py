@@ -21,6 +21,8 @@ class Groq(ChatCompletions):
 
     # https://console.groq.com/docs/api-reference#chat-create: both names are known.
     other_fields: ClassVar[Mapping[str, str]] = {"max_completion_tokens": "max_tokens"}
+    # https://console.groq.com/docs/vision: images, and nothing else, may be part of a message.
+    media: ClassVar[frozenset[str]] = frozenset()
     # https://console.groq.com/docs/reasoning: the field of `reasoning_format: parsed`; a message
     # with a field that Groq does not know is refused.
     reasoning_fields = ("reasoning",)

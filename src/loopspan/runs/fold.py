@@ -157,14 +157,13 @@ class Fold:
         usage = token_usage(a)
         cost = values.number(a, names.COST_USD)
         chunk = values.number(a, names.RESPONSE_TIME_TO_FIRST_CHUNK)
-        reasons = a.get(names.RESPONSE_FINISH_REASONS)
         return ChatStep(
             **at_start(span),
             **at_end(span),
             response_model=values.text(a, names.RESPONSE_MODEL),
             content=None if parts is None else joined(parts, "text"),
             thinking=None if parts is None else joined(parts, "reasoning") or None,
-            finish_reason=str(reasons[0]) if reasons else None,
+            finish_reason=values.first(a, names.RESPONSE_FINISH_REASONS),
             finish_reason_raw=values.text(a, names.FINISH_REASON_RAW),
             tool_calls=None if parts is None else tuple(calls_of(parts)),
             usage=usage,

@@ -166,7 +166,7 @@ def calls_of(parts: list[dict[str, Any]]) -> Iterable[CalledTool]:
     for part in parts:
         if part.get("type") == "tool_call":
             yield CalledTool(
-                id=part.get("id"),
+                id=values.text(part, "id"),
                 name=str(part.get("name") or ""),
                 arguments=part.get("arguments"),
             )

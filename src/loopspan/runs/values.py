@@ -14,6 +14,15 @@ def text(attributes: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def first(attributes: Mapping[str, Any], name: str) -> str | None:
+    """Return the first of a list of texts."""
+    match attributes.get(name):
+        case [str(value), *_]:
+            return value
+        case _:
+            return None
+
+
 def integer(attributes: Mapping[str, Any], name: str) -> int | None:
     """Return a whole number."""
     value = attributes.get(name)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from loopspan.errors import ConfigurationError
 from loopspan.jsontext import load
 from loopspan.telemetry.rules import DEFAULT_RULES, Rule, field_name
 
-_MARK = re.compile(r"\[redacted: [^\]]{1,64}\]")
 _NAME = re.compile(r"\w[\w .:/-]{0,63}")
 _STRUCTURE = re.compile(r"\s*[\[{]")
-_LITERAL = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.",
     re.DOTALL,
@@ -27,7 +25,7 @@ _AROUND = 24
 
 
 class Finding(NamedTuple):
-    """What a rule masks: its name, where it is in the text, and the text around it, masked."""
+    """What a rule masks: its name, the place in the text, and what is around it, masked."""
 
     rule: str
     start: int
@@ -40,13 +38,17 @@ class _Span(NamedTuple):
     end: int
     rule: str
 
+    @property
+    def mark(self) -> str:
+        return f"[redacted: {self.rule}]"
+
 
 class Redaction:
     """Rules that mask secrets; a mark names the rule and shows nothing of what it stands for.
 
-    `rules` are shapes that are known, `patterns` further ones by name: a regular expression each,
-    whose group `secret` is masked where it has one, else all of its match. Such a pattern is run
-    on every text, so it should be quick on all of them.
+    `rules` are known shapes, `patterns` further ones by name: a regular expression each, whose
+    group `secret` is masked where it has one, else all of its match. They are searched for in
+    every text, so they should be quick on all of them.
     """
 
     def __init__(
@@ -58,40 +60,35 @@ class Redaction:
         own = (_own_rule(name, pattern) for name, pattern in (patterns or {}).items())
         self.rules: tuple[Rule, ...] = (*rules, *own)
         self._fields = {field: rule.name for rule in self.rules for field in rule.fields}
+        names = "|".join(re.escape(rule.name) for rule in self.rules)
+        self._marks = re.compile(rf"\[redacted: (?:{names})\]")
 
     def redact(self, text: str) -> str:
-        """Return the text with each secret replaced by a mark, the same text where there is none.
+        """Return the text with each secret replaced by a mark; the same text where there is none.
 
         JSON stays JSON, also where one of its strings is JSON again.
         """
-        pieces: list[str] = []
-        at = 0
-        for start, end, rule in self._found(text):
-            pieces += text[at:start], _mark(rule)
-            at = end
-        return "".join((*pieces, text[at:])) if pieces else text
+        spans = self._spans(text)
+        return _masked(text, spans)[0] if spans else text
 
     def redact_field(self, name: str, text: str) -> str:
-        """Return the text of a named value: all of it is masked where the name says secret."""
-        rule = self._fields.get(field_name(name))
-        if rule is None or not text or _MARK.fullmatch(text):
-            return self.redact(text)
-        return _mark(rule)
+        """Return the text of a named value; all of it is masked where the name says secret."""
+        rule = self._secret(name, text)
+        return self.redact(text) if rule is None else _Span(0, len(text), rule).mark
 
     def may_match(self, text: str) -> bool:
-        """Whether `redact` may change this text, or one of those that it was joined from; cheap."""
+        """Whether there may be a secret in a text, or in one of those it is joined from; cheap."""
         return bool(self._live(text))
 
     def preview(self, text: str) -> list[Finding]:
         """Return what each rule would mask in a text, in order."""
-        spans = self._found(text)
+        spans = self._spans(text)
         masked, places = _masked(text, spans)
-        return [
-            Finding(
-                rule, start, end, masked[max(0, at - _AROUND) : at + len(_mark(rule)) + _AROUND]
-            )
-            for (start, end, rule), at in zip(spans, places, strict=True)
-        ]
+        found = []
+        for span, at in zip(spans, places, strict=True):
+            excerpt = masked[max(0, at - _AROUND) : at + len(span.mark) + _AROUND]
+            found.append(Finding(span.rule, span.start, span.end, excerpt))
+        return found
 
     def _live(self, text: str) -> tuple[Rule, ...]:
         """Return the rules that may match."""
@@ -100,7 +97,7 @@ class Redaction:
         lowered = text.lower()
         return tuple(rule for rule in self.rules if rule.may_match(lowered))
 
-    def _found(self, text: str) -> list[_Span]:
+    def _spans(self, text: str) -> list[_Span]:
         live = self._live(text)
         return list(self._in_any(text, live, 0)) if live else []
 
@@ -110,21 +107,95 @@ class Redaction:
         return self._in_text(text, live)
 
     def _in_text(self, text: str, live: Sequence[Rule]) -> list[_Span]:
-        marks = [m.span() for m in self._marks.finditer(text)]
+        marks = [mark.span() for mark in self._marks.finditer(text)]
         merged: list[_Span] = []
-        for span in sorted(_matches(text, live)):
-            if any(a <= span.start and span.end <= b for a, b in marks):
-                continue  # masked already
-            last = merged[-1] if merged else None
-            if last is not None and span.start < last.end:
-                merged[-1] = last._replace(end=max(last.end, span.end))
+        for span in sorted(_matches(text, live), key=lambda span: (span.start, -span.end)):
+            if any(start <= span.start and span.end <= end for start, end in marks):
+                continue  # masked before
+            if merged and span.start < merged[-1].end:
+                merged[-1] = merged[-1]._replace(end=max(merged[-1].end, span.end))
             else:
                 merged.append(span)
         return merged
 
     def _in_json(self, text: str, live: Sequence[Rule], depth: int) -> Iterator[_Span]:
-        before = _LITERAL.match('""')
-        for literal in _LITERAL.finditer(text):
-            raw = literal.group()
-            string = load(raw) if "\\" in raw else raw[1:-1]
-            yield from _Literal
+        key, end = "", 0
+        for string in _STRING.finditer(text):
+            raw = string.group()
+            value = load(raw) if "\\" in raw else raw[1:-1]
+            named = text[end : string.start()].strip() == ":"
+            rule = self._secret(key, value) if named else None
+            if rule is None:
+                yield from _placed(self._in_any(value, live, depth + 1), raw, string.start())
+            else:
+                yield _Span(string.start() + 1, string.end() - 1, rule)
+            key, end = value, string.end()
+
+    def _secret(self, name: str, text: str) -> str | None:
+        """Return the rule by which a name says that its text is a secret."""
+        if not text or self._marks.fullmatch(text):
+            return None
+        return self._fields.get(field_name(name))
+
+
+DEFAULT_REDACTION = Redaction()
+"""The rules that are known, and no others."""
+
+
+def _own_rule(name: str, pattern: str | re.Pattern[str]) -> Rule:
+    if not _NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"the name {name!r} of a redaction pattern cannot stand in a mark; use up to 64 "
+            "letters, digits and spaces"
+        )
+    try:
+        compiled: re.Pattern[str] = re.compile(pattern)
+        empty = compiled.search("") is not None
+    except (re.error, TypeError, RecursionError, OverflowError) as error:
+        raise ConfigurationError(f"the redaction pattern {name!r} is bad: {error}") from error
+    if empty:
+        raise ConfigurationError(
+            f"the redaction pattern {name!r} matches the empty text; let it match one character"
+        )
+    return Rule(name, compiled)
+
+
+def _matches(text: str, live: Iterable[Rule]) -> Iterator[_Span]:
+    for rule in live:
+        group = "secret" if "secret" in rule.pattern.groupindex else 0
+        for match in rule.pattern.finditer(text):
+            start, end = match.span(group)
+            if start < end:
+                yield _Span(start, end, rule.name)
+
+
+def _placed(spans: Iterable[_Span], raw: str, at: int) -> Iterator[_Span]:
+    """Yield what was found in a string as it is in the JSON that holds it, `raw`, quotes too."""
+    places: list[int] = []
+    for start, end, rule in spans:
+        if not places:
+            places = [character.start() for character in _CHARACTER.finditer(raw[1:-1])]
+            places.append(len(raw) - 2)
+        yield _Span(at + 1 + places[start], at + 1 + places[end], rule)
+
+
+def _masked(text: str, spans: Iterable[_Span]) -> tuple[str, list[int]]:
+    """Return the text with a mark in place of each span, and where the marks are."""
+    pieces: list[str] = []
+    places: list[int] = []
+    at = length = 0
+    for span in spans:
+        length += span.start - at
+        places.append(length)
+        pieces += text[at : span.start], span.mark
+        length += len(span.mark)
+        at = span.end
+    return "".join((*pieces, text[at:])), places
+
+
+def _parses(text: str) -> bool:
+    try:
+        load(text)
+    except ValueError:
+        return False
+    return True
