@@ -3,8 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from loopspan.telemetry import spans as span_layer
+
+# A slow machine is no failure.
+settings.register_profile("loopspan", deadline=None)
+settings.load_profile("loopspan")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -20,9 +20,17 @@ _STANDARD: Mapping[str, Content] = {
 }
 
 
+COMPAT = "LOOPSPAN_COMPAT"
+
+
 def variable(name: str) -> str | None:
     """Return the value of an environment variable, `None` where it is unset or empty."""
     return os.environ.get(name) or None
+
+
+def compat() -> bool:
+    """Return whether the environment asks for older attribute names too."""
+    return (variable(COMPAT) or "").lower() in ("1", "true", "yes")
 
 
 def capture_content() -> Content | None:

@@ -27,11 +27,11 @@ def load(text: str | bytes) -> Any:
     """Return the value of a JSON text; raises `ValueError` for anything that is none."""
     try:
         return from_json(text)
-    except ValueError:
+    except (TypeError, ValueError):  # `TypeError` for text that cannot be encoded
         pass
     # The standard module reads what the fast one refuses: lone surrogates and a byte order mark.
     try:
-        return json.loads(text.encode() if isinstance(text, str) else text)
+        return json.loads(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
     except RecursionError:
         raise ValueError("JSON is nested too deeply") from None
 

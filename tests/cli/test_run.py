@@ -1,7 +1,6 @@
 """`loopspan run`: what it prints, what it sends, how it ends."""
 
 import json
-from pathlib import Path
 
 import httpx
 import pytest
@@ -12,43 +11,6 @@ from loopspan.testing import Answer, message
 from tests.cli.command import objects, scripted
 
 Out = pytest.CaptureFixture[str]
-
-TOOLS = '''
-from loopspan import tool
-
-print("imported")
-
-@tool
-def shout(word: str) -> str:
-    """Shout a word."""
-    print("shouting")
-    return word.upper()
-
-@tool
-def fail() -> str:
-    """Fail."""
-    raise ValueError("the tool's own secret words")
-
-@tool(requires_admin=True)
-def reboot() -> str:
-    """Reboot."""
-    return "rebooted"
-
-@tool(enabled=False)
-def retired() -> str:
-    """Do nothing any more."""
-    return ""
-'''
-
-
-@pytest.fixture
-def tool_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A module of tools in the current folder, known to Python in no other way."""
-    name = f"tools_of_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(TOOLS)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path / "elsewhere")  # restores sys.path afterwards
-    return name
 
 
 def calling(*names_and_arguments: tuple[str, dict[str, object]], say: str = "") -> Answer:
@@ -199,39 +161,6 @@ def test_a_failing_tool_shows_its_error_in_its_place_and_no_traceback(
     assert "secret" not in json.dumps(model.requests)
 
 
-@pytest.mark.parametrize(
-    ("options", "offered"),
-    [
-        ([], ["shout", "fail", "reboot"]),
-        (["--allow", "reboot"], ["reboot"]),
-        (["--allow", "fail,shout"], ["shout", "fail"]),
-        (["--allow", "fail", "--allow", "shout"], ["shout", "fail"]),
-        (["--allow", ""], None),
-    ],
-)
-def test_tools_that_are_offered(
-    tool_module: str, options: list[str], offered: list[str] | None
-) -> None:
-    with scripted("yes") as (model, to_it):
-        assert main(["run", "x", *to_it, "--tools", tool_module, *options]) == 0
-    assert names(model.requests[0]) == offered
-
-
-def test_the_built_in_tools_are_offered_unless_others_are_named() -> None:
-    with scripted("yes", "yes") as (model, to_it):
-        assert main(["run", "x", *to_it]) == 0
-        assert main(["run", "x", *to_it, "--no-tools"]) == 0
-    assert [names(body) for body in model.requests] == [
-        ["current_time", "python_information", "installed_packages", "environment_variables"],
-        None,
-    ]
-
-
-def names(body: dict[str, object]) -> list[str] | None:
-    tools = body.get("tools")
-    return [t["function"]["name"] for t in tools] if isinstance(tools, list) else None
-
-
 DRY = """\
 Messages  2 messages
   system     override · 9 bytes
@@ -285,57 +214,6 @@ def test_text_of_model_and_tool_cannot_reach_the_terminal(capsys: Out, tool_modu
     assert r"  \x9b31m[bold]" in out
     assert r"  \x1b]0;owned\x07" in out
     assert r"  \x1b[2JX\u202e" in out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ([" "], "the prompt is empty"),
-        (["x", "--model", "gpt-4o"], "model 'gpt-4o' has no provider; write 'provider:model'"),
-        (["x", "--model", "acme:one"], "provider 'acme' is unknown; known are anthropic, "),
-        (["x", "--model", "groq:one"], "no key for groq: set GROQ_API_KEY"),
-        (["x", "--model", "openai:x", "--base-url", "nowhere"], "base_url 'nowhere' is no http"),
-        (["x", "--no-tools", "--allow", "a"], "--no-tools excludes --tools and --allow"),
-        (["x", "--tools", "no.such.module"], "The tool module 'no.such.module' cannot be imported"),
-        (["x", "--allow", "currenttime"], "the tool 'currenttime' does not exist; there are: curr"),
-    ],
-)
-def test_wrong_configuration_is_a_sentence_and_sends_nothing(
-    capsys: Out, arguments: list[str], sentence: str
-) -> None:
-    with scripted() as (model, to_it):
-        given = arguments if "--model" in arguments else [*arguments, *to_it]
-        assert main(["run", *given]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("error: ")
-    assert sentence in err
-    assert err.count("\n") == 1
-    assert model.requests == []
-
-
-def test_a_disabled_tool_cannot_be_allowed(capsys: Out, tool_module: str) -> None:
-    with scripted() as (_, to_it):
-        assert main(["run", "x", *to_it, "--tools", tool_module, "--allow", "retired"]) == 2
-    assert "the tool 'retired' is disabled; there are: shout" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "value"),
-    [
-        ([], "PROMPT"),
-        (["x", "--max-rounds", "50"], "max_rounds is 50; give a number from 1 to 20"),
-        (["x", "--max-rounds", "many"], "'many' is no whole number"),
-        (["x", "--max-tokens", "0"], "--max-tokens is 0; give 1 or more"),
-        (["x", "--temperature", "hot"], "'hot' is no number"),
-        (["x", "--loud"], "--loud"),
-    ],
-)
-def test_wrong_usage_names_the_value(capsys: Out, arguments: list[str], value: str) -> None:
-    assert main(["run", *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert value in err
 
 
 def test_no_key_is_ever_shown(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ def read_back(captured: Captured) -> tuple[Run, ...]:
     return read_runs(spans(MessageToDict(encode_spans(captured.spans))))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases)
 def test_a_run_is_the_same_wherever_it_is_read(case: Case) -> None:
     with capture() as captured:
@@ -32,7 +32,7 @@ def total(steps: list[ChatStep], name: str) -> Any:
     return sum(known) if known else None
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases)
 def test_totals_are_the_sums_of_the_steps(case: Case) -> None:
     with capture() as captured:

@@ -62,7 +62,7 @@ def spans_of(attributes: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[
     )
 
 
-@settings(max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(spans=spans_of(values))
 def test_spans_of_any_kind_are_read(spans: list[dict[str, Any]]) -> None:
     run_trace = RunTrace()

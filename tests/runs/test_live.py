@@ -80,7 +80,7 @@ def test_events_come_in_the_order_in_which_things_happen(way: Way) -> None:
     assert told.events[-1] == RunEvent(result.run_id, run=result.run)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases)
 def test_the_last_told_of_each_step_is_the_run(case: Case) -> None:
     with capture() as captured:

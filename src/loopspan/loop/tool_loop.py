@@ -11,6 +11,7 @@ from opentelemetry.trace import TracerProvider
 
 from loopspan.configuration import Configuration, RunAugmentation, ToolOptions
 from loopspan.environment import capture_content
+from loopspan.environment import compat as read_compat
 from loopspan.errors import ConfigurationError
 from loopspan.loop.exchange import RetryPolicy
 from loopspan.loop.plan import Plan
@@ -37,7 +38,8 @@ class ToolLoop:
     snippets that configurations and runs name; `prices`, by `provider:model`, win over the price
     table. `tracer_provider` is where
     the spans go, else the global one; it is never replaced. `content` says what spans may carry:
-    `off`, `metadata`, `full`, else what the environment says, else `off`. `client` and
+    `off`, `metadata`, `full`, else what the environment says, else `off`. `messages="full"` writes
+    the whole dialogue on each round; `compat` adds older attribute names. `client` and
     `async_client` are used as they are and stay open; without them each run has its own.
     """
 
@@ -54,6 +56,7 @@ class ToolLoop:
         tracer_provider: TracerProvider | None = None,
         content: Content | None = None,
         messages: Messages = "new",
+        compat: bool | None = None,
         retry: RetryPolicy | None = None,
         client: httpx.Client | None = None,
         async_client: httpx.AsyncClient | None = None,
@@ -69,6 +72,7 @@ class ToolLoop:
         self.tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         self.content: Content = content or capture_content() or "off"
         self._messages: Messages = messages
+        self._compat = read_compat() if compat is None else compat
         self._tracer_provider = tracer_provider
         self._retry = retry or RetryPolicy()
         self._client = client
@@ -166,6 +170,7 @@ class ToolLoop:
             options.content or self.content,
             self._messages,
             options.capture_raw,
+            self._compat,
             plan.shared_attributes(uuid.uuid4().hex),
         )
         return Rounds(plan, settings)

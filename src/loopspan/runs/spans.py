@@ -239,5 +239,6 @@ def _unwrapped(arguments: Any) -> Any:
 def _cuts(cuts: Any) -> Iterable[Cut]:
     if isinstance(cuts, dict):
         for field, sizes in cuts.items():
-            if isinstance(sizes, dict) and {"from", "to"} <= set(sizes):
-                yield Cut(field=field, kept=sizes["to"], total=sizes["from"])
+            match sizes:
+                case {"from": int(total), "to": int(kept)}:
+                    yield Cut(field=field, kept=kept, total=total)

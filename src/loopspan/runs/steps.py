@@ -29,7 +29,8 @@ Reason: TypeAlias = Literal[
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built when the first run is read, since most programs only write spans.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Missing(_Frozen):

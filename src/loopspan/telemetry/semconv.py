@@ -15,6 +15,7 @@ EXECUTE_TOOL = "execute_tool"
 # Conventions: what and where
 OPERATION_NAME = "gen_ai.operation.name"
 PROVIDER_NAME = "gen_ai.provider.name"
+SYSTEM = "gen_ai.system"
 SERVER_ADDRESS = "server.address"
 SERVER_PORT = "server.port"
 ERROR_TYPE = "error.type"

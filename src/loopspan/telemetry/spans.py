@@ -22,6 +22,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from loopspan.errors import LoopspanError
 from loopspan.jsontext import well_formed
 from loopspan.telemetry import semconv as names
+from loopspan.telemetry.compat import with_older_names
 from loopspan.telemetry.content import Content
 from loopspan.telemetry.record import SpanEvent, SpanRecord
 
@@ -63,6 +64,8 @@ class SpanSettings:
     content: Content = "off"
     messages: Messages = "new"
     capture_raw: bool = False
+    compat: bool = False
+    """Whether spans carry older names of attributes too."""
     shared: dict[str, Any] = field(default_factory=dict)
     """Attributes of every span of the run: run id, conversation, user, metadata."""
 
@@ -91,7 +94,7 @@ class Invocation:
                 self.name,
                 context,
                 self.kind,
-                exportable(
+                self._named(
                     self.attributes_at_start() if recorded else self.attributes_for_sampling()
                 ),
                 start_time=self.started_at,
@@ -158,7 +161,12 @@ class Invocation:
             if isinstance(error, Exception) and self.tells_exception:
                 self.span.add_event(names.EXCEPTION_EVENT, self._exception(error), self.ended_at)
             self.span.set_status(Status(StatusCode.ERROR, self._status_message()))
-        self.span.set_attributes(self.all_attributes_at_end())
+        self.span.set_attributes(self._named(self.all_attributes_at_end()))
+
+    def _named(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Return the attributes as the span carries them."""
+        attributes = exportable(attributes)
+        return with_older_names(attributes) if self.settings.compat else attributes
 
     def all_attributes_at_end(self) -> dict[str, Any]:
         """Return `attributes_at_end` and what every operation has: its error, its outcome."""
@@ -167,7 +175,7 @@ class Invocation:
             attributes[names.ERROR_TYPE] = error_type(self.error)
         if self.outcome is not None:
             attributes[names.OUTCOME] = self.outcome
-        return exportable(attributes)
+        return attributes
 
     def _status_message(self) -> str | None:
         if self.error is None:
@@ -186,7 +194,7 @@ class Invocation:
     def snapshot(self) -> SpanRecord:
         """Return the span as plain data, whether or not anybody recorded it."""
         context = self.span.get_span_context()
-        attributes = exportable(self.attributes_at_start()) | self.all_attributes_at_end()
+        attributes = exportable(self.attributes_at_start() | self.all_attributes_at_end())
         parent = trace.INVALID_SPAN_CONTEXT if self.parent is None else self.parent.span_context
         return SpanRecord(
             self.name,
