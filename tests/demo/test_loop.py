@@ -58,7 +58,7 @@ def stopped() -> Iterator[None]:
 def test_model_needs_no_environment(spec: str) -> None:
     model = connect(spec)
     assert (model.spec, model.key) == ("demo:demo-1", None)
-    assert (model.endpoint.provider, model.endpoint.address) == ("demo", "127.0.0.1")
+    assert (model.endpoint().provider, model.endpoint().address) == ("demo", "127.0.0.1")
 
 
 @each_way
