@@ -269,3 +269,15 @@ def test_without_a_model_the_demo_answers_and_says_so(capsys: Out) -> None:
     assert "Tool current_time(" in out
     assert "Tool python_information()" in out
     assert "  cost       $0 by the provider\n" in out
+
+
+@pytest.mark.parametrize("options", [[], ["--stream"]])
+def test_a_dry_run_shows_the_body_of_the_run_that_was_asked_for(
+    capsys: Out, options: list[str]
+) -> None:
+    with scripted("Hi.") as (model, to_it):
+        arguments = ["run", "hi", *to_it, "--no-tools", "--json", *options]
+        assert main([*arguments, "--dry-run"]) == 0
+        step, _ = objects(capsys.readouterr().out)
+        assert main(arguments) == 0
+    assert [step["step"]["body"]] == model.requests

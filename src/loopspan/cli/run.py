@@ -89,12 +89,12 @@ def _performed(loop: ToolLoop, settings: RunSettings, audience: Audience) -> Run
 
 async def _perform(loop: ToolLoop, settings: RunSettings, audience: Audience) -> RunResult:
     audience.watch(asyncio.current_task())
-    options, augmentation = settings.options(), settings.augmentation()
-    if settings.dry_run or not settings.stream:
-        return await loop.arun(
-            settings.prompt, options=options, augmentation=augmentation, dry_run=settings.dry_run
-        )
-    async with loop.astream(settings.prompt, options=options, augmentation=augmentation) as stream:
+    prompt, dry_run = settings.prompt, settings.dry_run
+    options, added = settings.options(), settings.augmentation()
+    if not settings.stream:
+        return await loop.arun(prompt, options=options, augmentation=added, dry_run=dry_run)
+    streamed = loop.astream(prompt, options=options, augmentation=added, dry_run=dry_run)
+    async with streamed as stream:
         async for event in stream:
             if isinstance(event, TextDelta | ReasoningDelta):
                 audience.delta(event)

@@ -114,13 +114,14 @@ class ToolLoop:
         *,
         options: ToolOptions | None = None,
         augmentation: RunAugmentation | None = None,
+        dry_run: bool = False,
     ) -> RunStream:
         """Return the run as a context manager that yields events as they happen.
 
         Its `result` is there when the events are over. Leaving it before ends the run as
         `abandoned`.
         """
-        rounds = self._rounds(prompt, options, augmentation, stream=True, dry_run=False)
+        rounds = self._rounds(prompt, options, augmentation, stream=True, dry_run=dry_run)
         return RunStream(rounds, self._client)
 
     def astream(
@@ -129,9 +130,10 @@ class ToolLoop:
         *,
         options: ToolOptions | None = None,
         augmentation: RunAugmentation | None = None,
+        dry_run: bool = False,
     ) -> AsyncRunStream:
         """Do what `stream` does, as an async context manager."""
-        rounds = self._rounds(prompt, options, augmentation, stream=True, dry_run=False)
+        rounds = self._rounds(prompt, options, augmentation, stream=True, dry_run=dry_run)
         return AsyncRunStream(rounds, self._async_client)
 
     def _rounds(

@@ -78,7 +78,7 @@ class Redaction:
 
     def may_match(self, text: str) -> bool:
         """Whether there may be a secret in a text, or in one of those it is joined from; cheap."""
-        return bool(self._live(text))
+        return bool(_may_match(self.rules, text))
 
     def preview(self, text: str) -> list[Finding]:
         """Return what each rule would mask in a text, in order."""
@@ -90,15 +90,8 @@ class Redaction:
             found.append(Finding(span.rule, span.start, span.end, excerpt))
         return found
 
-    def _live(self, text: str) -> tuple[Rule, ...]:
-        """Return the rules that may match."""
-        if any(escape in text for escape in _ESCAPES):
-            return self.rules
-        lowered = text.lower()
-        return tuple(rule for rule in self.rules if rule.may_match(lowered))
-
     def _spans(self, text: str) -> list[_Span]:
-        live = self._live(text)
+        live = _may_match(self.rules, text)
         return list(self._in_any(text, live, 0)) if live else []
 
     def _in_any(self, text: str, live: Sequence[Rule], depth: int) -> Iterable[_Span]:
@@ -125,10 +118,10 @@ class Redaction:
             value = load(raw) if "\\" in raw else raw[1:-1]
             named = text[end : string.start()].strip() == ":"
             rule = self._secret(key, value) if named else None
-            if rule is None:
-                yield from _placed(self._in_any(value, live, depth + 1), raw, string.start())
-            else:
+            if rule is not None:
                 yield _Span(string.start() + 1, string.end() - 1, rule)
+            elif here := _may_match(live, value):
+                yield from _placed(self._in_any(value, here, depth + 1), raw, string.start())
             key, end = value, string.end()
 
     def _secret(self, name: str, text: str) -> str | None:
@@ -157,13 +150,20 @@ def _own_rule(name: str, pattern: str | re.Pattern[str]) -> Rule:
         raise ConfigurationError(
             f"the redaction pattern {name!r} matches the empty text; let it match one character"
         )
-    return Rule(name, compiled)
+    return Rule(name, (compiled,))
+
+
+def _may_match(rules: Sequence[Rule], text: str) -> Sequence[Rule]:
+    if any(escape in text for escape in _ESCAPES):
+        return rules
+    lowered = text.lower()
+    return [rule for rule in rules if rule.may_match(lowered)]
 
 
 def _matches(text: str, live: Iterable[Rule]) -> Iterator[_Span]:
-    for rule in live:
-        group = "secret" if "secret" in rule.pattern.groupindex else 0
-        for match in rule.pattern.finditer(text):
+    for rule, pattern in ((rule, pattern) for rule in live for pattern in rule.patterns):
+        group = "secret" if "secret" in pattern.groupindex else 0
+        for match in pattern.finditer(text):
             start, end = match.span(group)
             if start < end:
                 yield _Span(start, end, rule.name)

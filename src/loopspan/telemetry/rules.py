@@ -14,19 +14,24 @@ from dataclasses import dataclass
 class Rule:
     """One shape of secrets, and the name that stands in its place.
 
-    Masked is the group `secret` of the pattern, else all of the match, and in JSON also the text
-    under a key of `fields` (lower case, without `-` and `_`). A text in lower case in which none
-    of the `hints` is found is not searched; without hints every text is.
+    Masked is the group `secret` of a pattern, else all of its match, and in JSON also the text
+    under a key of `fields` (lower case, without `-` and `_`). A text in lower case is searched if
+    it has one of the `hints` and one of those in `also`, where there are any.
     """
 
     name: str
-    pattern: re.Pattern[str]
+    patterns: tuple[re.Pattern[str], ...]
     hints: tuple[re.Pattern[str], ...] = ()
+    also: tuple[re.Pattern[str], ...] = ()
     fields: frozenset[str] = frozenset()
 
     def may_match(self, lowered: str) -> bool:
         """Whether a text, given in lower case, can hold what this rule masks."""
-        return not self.hints or any(hint.search(lowered) for hint in self.hints)
+        return all(
+            any(hint.search(lowered) for hint in hints)
+            for hints in (self.hints, self.also)
+            if hints
+        )
 
 
 def field_name(key: str) -> str:
@@ -34,9 +39,9 @@ def field_name(key: str) -> str:
     return key.replace("-", "").replace("_", "").lower()
 
 
-def _shape(pattern: str) -> re.Pattern[str]:
+def _shapes(*patterns: str) -> tuple[re.Pattern[str], ...]:
     # ASCII: what matches without regard to case is then found in lower case too.
-    return re.compile(pattern, re.VERBOSE | re.ASCII | re.DOTALL)
+    return tuple(re.compile(each, re.VERBOSE | re.ASCII | re.DOTALL) for each in patterns)
 
 
 def _hints(*patterns: str) -> tuple[re.Pattern[str], ...]:
@@ -50,7 +55,7 @@ _CUT = r"(?=…\ \[cut:\ )"
 
 _API_KEY = Rule(
     "api_key",  # OpenAI, Anthropic, OpenRouter and others; Groq; Google
-    _shape(
+    _shapes(
         rf"""
         (?<![A-Za-z0-9])
         (?: (?: sk-|gsk_ ) (?: [\w-]{{16,}} | [\w-]+{_CUT} )
@@ -62,13 +67,13 @@ _API_KEY = Rule(
 
 _AWS_KEY = Rule(
     "aws_key",
-    _shape(r"(?<![A-Za-z0-9]) (?:AKIA|ASIA) [A-Z0-9]{16} (?![A-Za-z0-9])"),
+    _shapes(r"(?<![A-Za-z0-9]) (?:AKIA|ASIA) [A-Z0-9]{16} (?![A-Za-z0-9])"),
     _hints("akia", "asia"),
 )
 
 _GITHUB_TOKEN = Rule(
     "github_token",
-    _shape(
+    _shapes(
         rf"""
         (?<![A-Za-z0-9])
         (?: gh[oprsu]_ (?: [A-Za-z0-9]{{20,}} | [A-Za-z0-9]+{_CUT} )
@@ -80,20 +85,20 @@ _GITHUB_TOKEN = Rule(
 
 _SLACK_TOKEN = Rule(
     "slack_token",
-    _shape(rf"(?<![A-Za-z0-9]) xox[a-z]- (?: [\w-]{{10,}} | [\w-]+{_CUT} )"),
+    _shapes(rf"(?<![A-Za-z0-9]) xox[a-z]- (?: [\w-]{{10,}} | [\w-]+{_CUT} )"),
     _hints("xox[a-z]-"),
 )
 
 # Possessive, and only at the start of a word: no part of a text is gone over more than thrice.
 _JWT = Rule(
     "jwt",
-    _shape(r"(?<![\w-]) eyJ[\w-]{8,}+ \.eyJ[\w-]{8,}+ (?: \.[\w-]*+ )?"),
+    _shapes(r"(?<![\w-]) eyJ[\w-]{8,}+ \.eyJ[\w-]{8,}+ (?: \.[\w-]*+ )?"),
     _hints("eyj"),
 )
 
 _PRIVATE_KEY = Rule(
     "private_key",
-    _shape(
+    _shapes(
         r"""
         -----BEGIN[ A-Z0-9]{0,40}PRIVATE\ KEY-----
         (?: (?!-----END) [^"'] )*+
@@ -105,7 +110,7 @@ _PRIVATE_KEY = Rule(
 
 _AUTHORIZATION = Rule(
     "authorization",
-    _shape(
+    _shapes(
         r"""
         (?<![A-Za-z0-9])
         (?: (?i: authorization | x-api-key | x-goog-api-key ) \\{0,7}["']? \s{0,5} [:=] \s{0,5}
@@ -123,14 +128,15 @@ _AUTHORIZATION = Rule(
 # A password may hold what should have been escaped; what looks like a port is none.
 _URL_PASSWORD = Rule(
     "url_password",
-    _shape(
+    _shapes(
         r"""
         :// [^\s:/?\#@"'<>]*+ :
         (?P<secret> [^\s/?\#"'<>]+ (?=@)
           | (?! \d{1,5}[/?\#] ) (?: (?!://) [^\s"'<>] )+ (?=@) )
         """
     ),
-    _hints("://[^@]*@"),
+    _hints("@"),
+    _hints("://"),
 )
 
 _FIELDS = (
@@ -168,16 +174,15 @@ _ENDS = ("token", "key", "secret", "passw(?:or)?d", "passphrase", "authorization
 # In JSON and the like, in the addresses of services and databases.
 _SECRET_FIELD = Rule(
     "secret_field",
-    _shape(
+    _shapes(
         rf"""
-        (?: (?P<q> \\{{0,7}}["'] ) (?i:{_FIELD}) (?P=q) \s{{0,9}} : \s{{0,9}} (?P<v> \\{{0,7}}["'] )
-          | (?<![^\s?&;]) (?i:{_FIELD}|pwd) = )
-        (?P<secret> (?(v) .*? | [^\s&;,"'<>(){{}}\[\]]+ ) )
-        (?(v) (?: (?<!\\)(?P=v) | \Z ) )
-        """
+        ["'] (?i:{_FIELD}) \\{{0,7}}["'] \s{{0,9}} : \s{{0,9}} (?P<v> \\{{0,7}}["'] )
+        (?P<secret> .*? ) (?: (?<!\\)(?P=v) | \Z )
+        """,
+        rf"(?: ^|[\s?&;] ) (?i:{_FIELD}|pwd) = (?P<secret> [^\s&;,\"'<>(){{}}\[\]]+ )",
     ),
     _hints(*(f"{end}[\"'\\\\=]" for end in _ENDS)),
-    frozenset(map(field_name, _FIELDS)),
+    fields=frozenset(map(field_name, _FIELDS)),
 )
 
 DEFAULT_RULES: tuple[Rule, ...] = (
