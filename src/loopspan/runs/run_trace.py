@@ -6,20 +6,19 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from sys import getsizeof
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
-from opentelemetry.trace import StatusCode, format_span_id, format_trace_id
 
 from loopspan.runs.fold import Fold
+from loopspan.runs.packed import PackedSpan
 from loopspan.runs.reader import read_run
 from loopspan.runs.steps import Run, RunStep
 from loopspan.telemetry import semconv as names
-from loopspan.telemetry.record import SpanEvent, SpanRecord
+from loopspan.telemetry.record import SpanRecord
 
 logger = logging.getLogger("loopspan.runs")
 
@@ -41,10 +40,16 @@ class _Kept:
     """The spans of one run."""
 
     touched: float
-    spans: dict[str, SpanRecord] = field(default_factory=dict)
+    open: dict[int, ReadableSpan] = field(default_factory=dict)
+    ended: list[PackedSpan] = field(default_factory=list)
     bytes: int = 0
     fold: Fold | None = None
     """What listeners have been told so far; there while somebody listens and the run goes on."""
+
+    def records(self) -> list[SpanRecord]:
+        """Return the spans as readers take them."""
+        still_open = [PackedSpan(span).record() for span in self.open.values()]
+        return still_open + [span.record() for span in self.ended]
 
 
 class RunTrace(SpanProcessor):
@@ -104,14 +109,14 @@ class RunTrace(SpanProcessor):
         """Return a run as far as it has come, `None` where it is unknown or was dropped."""
         with self._lock:
             kept = self._kept.get(run_id)
-            spans = None if kept is None else list(kept.spans.values())
+            spans = None if kept is None else kept.records()
         return read_run(spans) if spans else None
 
     def runs(self) -> tuple[Run, ...]:
         """Return all runs that are kept, the oldest first."""
         with self._lock:
             self._forget_old()
-            groups = [list(kept.spans.values()) for kept in self._kept.values()]
+            groups = [kept.records() for kept in self._kept.values()]
         return tuple(read_run(spans) for spans in groups if spans)
 
     def clear(self) -> None:
@@ -124,48 +129,57 @@ class RunTrace(SpanProcessor):
         try:
             attributes = span.attributes
             run_id = None if attributes is None else attributes.get(names.RUN_ID)
-            if attributes is not None and isinstance(run_id, str):
-                self._take(run_id, _record(span, attributes, ended), ended)
+            if isinstance(run_id, str):
+                self._take(run_id, span, ended)
         except Exception:
             logger.warning("a span could not be taken into RunTrace", exc_info=True)
 
-    def _take(self, run_id: str, record: SpanRecord, ended: bool) -> None:
+    def _take(self, run_id: str, span: ReadableSpan, ended: bool) -> None:
         with self._lock:
             kept = self._kept.get(run_id)
             if kept is None:
-                if ended or not _is_run(record):
+                if ended or not _is_run(span):
                     return  # its run was dropped while it went on
                 kept = self._kept[run_id] = _Kept(time.monotonic())
             kept.touched = time.monotonic()
-            span_id = record.span_id or ""
-            size = _size(record) - (_size(kept.spans[span_id]) if span_id in kept.spans else 0)
-            if not self._listeners:
+            listeners = self._listeners
+            if not listeners:
                 kept.fold = None
             elif kept.fold is None:
                 kept.fold = Fold()
-                kept.fold.steps(kept.spans.values())
-            kept.spans[span_id] = record
-            kept.bytes += size
-            self._bytes += size
+                kept.fold.steps(kept.records())
+            self._keep(kept, span, ended)
             self._shrink()
-            listeners = self._listeners
         if listeners:
-            self._tell(listeners, run_id, record, kept, ended)
+            self._tell(listeners, run_id, span, kept, ended)
+
+    def _keep(self, kept: _Kept, span: ReadableSpan, ended: bool) -> None:
+        context = span.get_span_context()
+        span_id = 0 if context is None else context.span_id
+        if not ended:
+            kept.open[span_id] = span
+            return
+        kept.open.pop(span_id, None)
+        packed = PackedSpan(span)
+        kept.ended.append(packed)
+        kept.bytes += packed.bytes
+        self._bytes += packed.bytes
 
     def _tell(
         self,
         listeners: tuple[Listener, ...],
         run_id: str,
-        record: SpanRecord,
+        span: ReadableSpan,
         kept: _Kept,
         ended: bool,
     ) -> None:
         fold = kept.fold or Fold()
+        record = PackedSpan(span).record()
         step = fold.ended(record) if ended else fold.started(record)
         events = [] if step is None else [RunEvent(run_id, step=step)]
-        if ended and _is_run(record):
+        if ended and _is_run(span):
             kept.fold = None
-            events.append(RunEvent(run_id, run=read_run(list(kept.spans.values()))))
+            events.append(RunEvent(run_id, run=read_run(kept.records())))
         for event in events:
             for listener in listeners:
                 try:
@@ -189,34 +203,5 @@ class RunTrace(SpanProcessor):
         self.dropped += 1
 
 
-_STATES = {StatusCode.UNSET: "unset", StatusCode.OK: "ok", StatusCode.ERROR: "error"}
-_SPAN_BYTES = 600
-"""What a record weighs beside its texts."""
-
-
-def _record(span: ReadableSpan, attributes: Mapping[str, Any], ended: bool) -> SpanRecord:
-    context, parent, status = span.get_span_context(), span.parent, span.status
-    events = span.events if ended else ()
-    return SpanRecord(
-        name=span.name,
-        trace_id=None if context is None else format_trace_id(context.trace_id),
-        span_id=None if context is None else format_span_id(context.span_id),
-        parent_id=None if parent is None else format_span_id(parent.span_id),
-        started_at=span.start_time or 0,
-        ended_at=span.end_time if ended else None,
-        attributes=dict(attributes),
-        events=tuple(SpanEvent(e.name, e.timestamp, dict(e.attributes or {})) for e in events),
-        status=_STATES[status.status_code],  # type: ignore[arg-type]  # the three words
-        status_message=status.description,
-    )
-
-
-def _is_run(record: SpanRecord) -> bool:
-    return record.attributes.get(names.OPERATION_NAME) == names.INVOKE_AGENT
-
-
-def _size(record: SpanRecord) -> int:
-    texts = sum(getsizeof(v) for v in record.attributes.values() if isinstance(v, str))
-    for event in record.events:
-        texts += sum(getsizeof(v) for v in event.attributes.values() if isinstance(v, str))
-    return _SPAN_BYTES + texts
+def _is_run(span: ReadableSpan) -> bool:
+    return (span.attributes or {}).get(names.OPERATION_NAME) == names.INVOKE_AGENT

@@ -2,32 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import logging
+from collections.abc import Sequence
 
-from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
-from opentelemetry.trace import Status
 
-from loopspan.telemetry import semconv as names
-from loopspan.telemetry.content import Content, text_metadata
+from loopspan.errors import ConfigurationError
+from loopspan.telemetry import spans as span_layer
+from loopspan.telemetry.content import Content, content_mode
+from loopspan.telemetry.outgoing import Outgoing, OutgoingSpan, fitting, redacted, reduced
+from loopspan.telemetry.redaction import Redaction
+
+logger = logging.getLogger("loopspan.telemetry")
 
 
 class PolicyExporter(SpanExporter):
-    """Hands spans on to `inner` with content as far as `content` lets it through.
+    """Hands spans on to `inner` as far as the policy of this sink lets them through.
 
-    It works where it is called, on the export thread, and never changes the span that others see.
+    `content` is what they may carry, `redact` masks secrets in all texts, `max_attribute_bytes`
+    is the most that a text may have: longer ones are cut inside their structure, and
+    `loopspan.truncated` says so. The three are applied in this order, to span and event
+    attributes, raw bodies, exceptions and status descriptions. It works where it is called, on
+    the export thread, and never changes the span that others see.
     """
 
-    def __init__(self, inner: SpanExporter, *, content: Content = "off") -> None:
+    def __init__(
+        self,
+        inner: SpanExporter,
+        *,
+        content: Content = "off",
+        max_attribute_bytes: int | None = None,
+        redact: Redaction | None = None,
+    ) -> None:
+        """Raises `ConfigurationError` for an unknown `content` and a limit below 1."""
+        if max_attribute_bytes is not None and max_attribute_bytes < 1:
+            raise ConfigurationError(
+                f"max_attribute_bytes is {max_attribute_bytes!r}; give 1 or more, or None for none"
+            )
         self._inner = inner
-        self._content = content
+        self._content = content_mode(content)
+        self._limit = max_attribute_bytes
+        self._redact = redact
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export what the policy leaves of these spans."""
-        if self._content == "full":
-            return self._inner.export(spans)
-        return self._inner.export([self._reduced(span) for span in spans])
+        return self._inner.export([self._guarded(span) for span in spans])
 
     def shutdown(self) -> None:
         """Shut down the exporter inside."""
@@ -37,49 +57,25 @@ class PolicyExporter(SpanExporter):
         """Flush the exporter inside."""
         return self._inner.force_flush(timeout_millis)
 
-    def _reduced(self, span: ReadableSpan) -> ReadableSpan:
-        attributes = span.attributes or {}
-        told = any(event.name in _CONTENT_EVENTS for event in span.events)
-        described = span.status.description is not None
-        if not told and not described and names.CONTENT_ATTRIBUTES.isdisjoint(attributes):
-            return span
-        return ReadableSpan(
-            name=span.name,
-            context=span.get_span_context(),
-            parent=span.parent,
-            resource=span.resource,
-            attributes=self._kept(attributes),
-            events=[e for e in map(_reduced_event, span.events) if e is not None],
-            links=span.links,
-            kind=span.kind,
-            status=Status(span.status.status_code),
-            start_time=span.start_time,
-            end_time=span.end_time,
-            instrumentation_scope=span.instrumentation_scope,
-        )
+    def _guarded(self, span: ReadableSpan) -> ReadableSpan:
+        try:
+            return self._outgoing(span)
+        except Exception as error:
+            if span_layer.strict:
+                raise
+            # What the error says may be what must not be told.
+            logger.warning(
+                "a span is exported without its texts: the policy failed with %s",
+                type(error).__name__,
+            )
+            kept = {k: v for k, v in (span.attributes or {}).items() if isinstance(v, int | float)}
+            return OutgoingSpan(span, Outgoing("not exported", kept, (), None))
 
-    def _kept(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
-        kept = {k: v for k, v in attributes.items() if k not in names.CONTENT_ATTRIBUTES}
-        if self._content == "metadata":
-            for name in names.CONTENT_ATTRIBUTES & attributes.keys():
-                text = text_metadata(name, str(attributes[name]))
-                if text is not None:
-                    kept[name] = text
-        if names.CONTENT in kept:
-            kept[names.CONTENT] = self._content
-        return kept
-
-
-_CONTENT_EVENTS = frozenset(
-    {names.RAW_REQUEST_EVENT, names.RAW_RESPONSE_EVENT, names.EXCEPTION_EVENT}
-)
-
-
-def _reduced_event(event: Event) -> Event | None:
-    """Return an event without content; raw bodies are nothing else."""
-    if event.name not in _CONTENT_EVENTS:
-        return event
-    if event.name != names.EXCEPTION_EVENT:
-        return None
-    kind = (event.attributes or {}).get(names.EXCEPTION_TYPE)
-    return Event(event.name, {} if kind is None else {names.EXCEPTION_TYPE: kind}, event.timestamp)
+    def _outgoing(self, span: ReadableSpan) -> ReadableSpan:
+        whole = Outgoing.of(span)
+        left = reduced(whole, self._content)
+        if self._redact is not None:
+            left = redacted(left, self._redact)
+        if self._limit is not None:
+            left = fitting(left, self._limit)
+        return span if left is whole else OutgoingSpan(span, left)

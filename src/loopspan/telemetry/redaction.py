@@ -161,12 +161,12 @@ def _may_match(rules: Sequence[Rule], text: str) -> Sequence[Rule]:
 
 
 def _matches(text: str, live: Iterable[Rule]) -> Iterator[_Span]:
-    for rule, pattern in ((rule, pattern) for rule in live for pattern in rule.patterns):
+    for name, pattern in [(rule.name, pattern) for rule in live for pattern in rule.patterns]:
         group = "secret" if "secret" in pattern.groupindex else 0
         for match in pattern.finditer(text):
             start, end = match.span(group)
             if start < end:
-                yield _Span(start, end, rule.name)
+                yield _Span(start, end, name)
 
 
 def _placed(spans: Iterable[_Span], raw: str, at: int) -> Iterator[_Span]:

@@ -8,11 +8,12 @@ Roles, types, ids and names of what stays are never cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from loopspan.jsontext import dump_text, load
+from loopspan.telemetry import semconv as names
 from loopspan.telemetry.cutting import byte_count, cut_text, mark_size
 from loopspan.telemetry.nodes import Bag, lines, size, tree
 from loopspan.telemetry.pruning import level, prune
@@ -54,6 +55,41 @@ def trimmed(text: str, limit: int) -> Trimmed:
             return Trimmed(compact)  # white space was all that was too much
         fitting = _fitted(value, limit)
     return Trimmed(fitting, (before, 0 if fitting is None else byte_count(fitting)))
+
+
+def fitted(
+    attributes: Mapping[str, Any], limit: int, cuts: Cuts, only: Set[str] | None = None
+) -> Mapping[str, Any]:
+    """Return attributes whose texts have at most `limit` bytes; the same ones where all fit.
+
+    What was cut is added to `cuts`. With `only`, no others than the attributes of these names.
+    """
+    changed: dict[str, Any] = {}
+    for name in attributes if only is None else only & attributes.keys():
+        value = attributes[name]
+        short = value if name == names.TRUNCATED else _short(name, value, limit, cuts)
+        if short is not value:
+            changed[name] = short
+    if not changed:
+        return attributes
+    gone = {name for name, value in changed.items() if value is None}
+    return {k: changed.get(k, v) for k, v in attributes.items() if k not in gone}
+
+
+def _short(name: str, value: Any, limit: int, cuts: Cuts) -> Any:
+    """Return an attribute's value as it fits, the same one where it does, `None` for no place."""
+    match value:
+        case str():
+            result = trimmed(value, limit)
+        case [*items] if items and all(isinstance(item, str) for item in items):
+            if sum(map(byte_count, items)) <= limit:
+                return value
+            result = trimmed(dump_text(items), limit)
+        case _:
+            return value
+    if result.cut is not None:
+        cuts[name] = result.cut
+    return result.text if isinstance(value, str) or result.text is None else load(result.text)
 
 
 def truncated_text(told: object, cuts: Mapping[str, tuple[int, int]]) -> str:

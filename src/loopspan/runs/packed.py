@@ -1,0 +1,92 @@
+"""Spans of the SDK, kept small: what `RunTrace` holds of a run that is over.
+
+An SDK span weighs several times as much. Spans of one kind have the same attribute names, so the
+names are kept once and each span has only its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from sys import getsizeof
+from typing import Any
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import StatusCode, format_span_id, format_trace_id
+
+from loopspan.telemetry.record import SpanEvent, SpanRecord, SpanState
+
+_STATES: Mapping[StatusCode, SpanState] = {
+    StatusCode.UNSET: "unset",
+    StatusCode.OK: "ok",
+    StatusCode.ERROR: "error",
+}
+_NAMES: dict[tuple[str, ...], tuple[str, ...]] = {}
+_MOST_NAMES = 1000
+"""How many different lists of names are shared; past that a span keeps its own."""
+_SPAN_BYTES = 600
+"""What a span weighs beside its texts."""
+
+
+class PackedSpan:
+    """A span that has ended."""
+
+    __slots__ = (
+        "_ended_at",
+        "_events",
+        "_message",
+        "_name",
+        "_names",
+        "_parent_id",
+        "_span_id",
+        "_started_at",
+        "_status",
+        "_trace_id",
+        "_values",
+        "bytes",
+    )
+
+    def __init__(self, span: ReadableSpan) -> None:
+        context, parent = span.get_span_context(), span.parent
+        attributes = span.attributes or {}
+        keys = tuple(attributes)
+        self._names = _shared(keys)
+        self._values = tuple([attributes[key] for key in keys])
+        self._name = span.name
+        self._trace_id = 0 if context is None else context.trace_id
+        self._span_id = 0 if context is None else context.span_id
+        self._parent_id = 0 if parent is None else parent.span_id
+        self._started_at = span.start_time or 0
+        self._ended_at = span.end_time
+        self._events = tuple(
+            [SpanEvent(e.name, e.timestamp, dict(e.attributes or {})) for e in span.events]
+        )
+        self._status = _STATES[span.status.status_code]
+        self._message = span.status.description
+        self.bytes = _SPAN_BYTES + _texts(self._values)
+        for event in self._events:
+            self.bytes += _texts(tuple(event.attributes.values()))
+
+    def record(self) -> SpanRecord:
+        """Return the span as readers take it."""
+        return SpanRecord(
+            name=self._name,
+            trace_id=format_trace_id(self._trace_id) if self._trace_id else None,
+            span_id=format_span_id(self._span_id) if self._span_id else None,
+            parent_id=format_span_id(self._parent_id) if self._parent_id else None,
+            started_at=self._started_at,
+            ended_at=self._ended_at,
+            attributes=dict(zip(self._names, self._values, strict=True)),
+            events=self._events,
+            status=self._status,
+            status_message=self._message,
+        )
+
+
+def _shared(keys: tuple[str, ...]) -> tuple[str, ...]:
+    if len(_NAMES) >= _MOST_NAMES:
+        return _NAMES.get(keys, keys)
+    return _NAMES.setdefault(keys, keys)
+
+
+def _texts(values: tuple[Any, ...]) -> int:
+    return sum([getsizeof(value) for value in values if isinstance(value, str)])
