@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from opentelemetry.sdk.environment_variables import (
+    OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT,
+    OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT,
+)
+
 from loopspan.telemetry.content import Content, content_mode
 
 CAPTURE_CONTENT = "LOOPSPAN_CONTENT"
@@ -31,6 +36,22 @@ def variable(name: str) -> str | None:
 def compat() -> bool:
     """Return whether the environment asks for older attribute names too."""
     return (variable(COMPAT) or "").lower() in ("1", "true", "yes")
+
+
+def attribute_limit() -> int | None:
+    """Return the length at which the SDK cuts the texts of span attributes, by its variables."""
+    own = os.environ.get(OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT)
+    return event_attribute_limit() if own is None else _length(own)
+
+
+def event_attribute_limit() -> int | None:
+    """Return the length at which the SDK cuts the texts of event attributes."""
+    return _length(os.environ.get(OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, ""))
+
+
+def _length(value: str) -> int | None:
+    value = value.strip()
+    return int(value) if value.isdecimal() else None  # the SDK complains of anything else
 
 
 def capture_content() -> Content | None:

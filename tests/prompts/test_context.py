@@ -7,7 +7,7 @@ import pytest
 
 from loopspan import Configuration, Parameters, Request, ToolDefinition, ToolLoop, tool, user
 from loopspan.messages import Window
-from loopspan.prompts.context import context_use, request_bytes
+from loopspan.prompts.context import ContextGauge
 from loopspan.runs import AssembledStep, RequestStep
 from loopspan.testing import ScriptedModel, capture, message
 
@@ -18,22 +18,32 @@ def look() -> str:
     return "x" * 400
 
 
-def test_request_bytes_are_those_of_messages_and_tools() -> None:
+def test_messages_and_tools_are_counted_in_bytes() -> None:
     bare = Request("m", (user("é" * 10),))
     with_tool = Request("m", (user("é" * 10),), (ToolDefinition("t"),))
-    assert request_bytes(bare) == 20
-    assert request_bytes(with_tool) == 20 + len('{"type":"function","name":"t"}')
+    assert ContextGauge().use(bare).tokens == 5
+    assert ContextGauge().use(with_tool).tokens == -(
+        -(20 + len('{"type":"function","name":"t"}')) // 4
+    )
+
+
+def test_each_message_is_counted_once_as_the_dialogue_grows() -> None:
+    gauge = ContextGauge()
+    messages = [user("x" * 40)]
+    for tokens in (10, 20, 30):
+        assert gauge.use(Request("m", tuple(messages))).tokens == tokens
+        messages.append(user("x" * 40))
 
 
 def test_an_estimate_without_a_count_takes_four_bytes_a_token() -> None:
-    use = context_use(Request("m", (user("x" * 401),)), None, None)
+    use = ContextGauge().use(Request("m", (user("x" * 401),)))
     assert (use.tokens, use.calibrated, use.window, use.fits) == (101, False, None, True)
 
 
 @pytest.mark.parametrize(("window", "fits"), [(150, True), (149, False)])
 def test_the_answer_has_its_reserve(window: int, fits: bool) -> None:
     request = Request("m", (user("x" * 400),), parameters=Parameters(max_tokens=50))
-    use = context_use(request, Window(window, "configuration"), None)
+    use = ContextGauge(Window(window, "configuration")).use(request)
     assert (use.reserve, use.fits) == (50, fits)
 
 
@@ -47,8 +57,8 @@ def test_later_rounds_are_calibrated_by_what_the_provider_counted() -> None:
     assert one is not None
     assert two is not None
     assert (one.calibrated, two.calibrated) == (False, True)
-    sent = request_bytes(Request("m", (user("x" * 4000),), (look.definition,)))
-    assert one.estimated_tokens == -(-sent // 4)
+    sent = ContextGauge().use(Request("m", (user("x" * 4000),), (look.definition,)))
+    assert one.estimated_tokens == sent.tokens
     assert two.estimated_tokens > 1000
     assert two.estimated_tokens < one.estimated_tokens * 2
 

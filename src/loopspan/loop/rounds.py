@@ -13,7 +13,7 @@ from loopspan.loop.plan import Plan
 from loopspan.loop.result import Outcome, RunResult
 from loopspan.loop.tool_calls import ToolCalls
 from loopspan.messages import ContextUse, Reply, Request
-from loopspan.prompts.context import context_use, request_bytes
+from loopspan.prompts.context import ContextGauge
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.attributes import dry_run_attributes
 from loopspan.telemetry.operations import AgentSpan, ChatSpan
@@ -34,6 +34,7 @@ class Rounds:
         self._started = time.monotonic()
         self._span: AgentSpan | None = None
         self._unpriced = False
+        self._gauge: ContextGauge | None = None
 
     def perform(self) -> Flow[None]:
         """Run to the end; the span of the run ends with the flow, however it ends."""
@@ -82,7 +83,7 @@ class Rounds:
         plan = self._plan
         request = self._request(closing=False)
         body = plan.model.adapter.body(request)
-        use = context_use(request, plan.window, None)
+        use = ContextGauge(plan.window).use(request)
         run.assembled = dry_run_attributes(
             plan.endpoint, request, body, use, self._settings.content
         )
@@ -108,10 +109,11 @@ class Rounds:
         """
         if not run.span.is_recording() and self._plan.configuration.context_window is None:
             return None
-        last = run.last_chat
-        known = None if last is None else last.usage.input_tokens
-        ratio = request_bytes(last.request) / known if last and known else None
-        use = context_use(request, self._plan.window, ratio)
+        if self._gauge is None:
+            self._gauge = ContextGauge(self._plan.window)
+        elif run.last_chat is not None:
+            self._gauge.calibrate(run.last_chat.usage.input_tokens)
+        use = self._gauge.use(request)
         if not use.fits and use.window is not None:
             logger.warning(
                 "round %d of run %s takes about %d tokens and may answer with %d, but the window "

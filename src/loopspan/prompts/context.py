@@ -12,20 +12,30 @@ BYTES_PER_TOKEN = 4.0
 """What a token is worth before the provider has reported a count."""
 
 
-def context_use(
-    request: Request, window: Window | None, bytes_per_token: float | None
-) -> ContextUse:
-    """Return the estimate for a request; `bytes_per_token` is what an earlier round has shown."""
-    tokens = math.ceil(request_bytes(request) / (bytes_per_token or BYTES_PER_TOKEN))
-    return ContextUse(
-        tokens, bytes_per_token is not None, request.parameters.max_tokens or 0, window
-    )
+class ContextGauge:
+    """Estimates the requests of a run, whose dialogue only grows; a message is counted once."""
 
+    def __init__(self, window: Window | None = None) -> None:
+        self._window = window
+        self._counted = 0
+        self._bytes = 0
+        self._sent = 0
+        self._bytes_per_token: float | None = None
 
-def request_bytes(request: Request) -> int:
-    """Return the bytes that the messages and the tools of a request carry."""
-    messages = sum(message.form("bytes", _message_bytes) for message in request.messages)
-    return messages + tool_bytes(request.tools)
+    def use(self, request: Request) -> ContextUse:
+        """Return the estimate for the next request of the run."""
+        new = request.messages[self._counted :]
+        self._bytes += sum(_message_bytes(message) for message in new)
+        self._counted = len(request.messages)
+        self._sent = self._bytes + tool_bytes(request.tools)
+        tokens = math.ceil(self._sent / (self._bytes_per_token or BYTES_PER_TOKEN))
+        calibrated = self._bytes_per_token is not None
+        return ContextUse(tokens, calibrated, request.parameters.max_tokens or 0, self._window)
+
+    def calibrate(self, input_tokens: int | None) -> None:
+        """Take what the provider has counted for that request."""
+        if input_tokens:
+            self._bytes_per_token = self._sent / input_tokens
 
 
 def tool_bytes(tools: Iterable[ToolDefinition]) -> int:

@@ -69,7 +69,7 @@ class PolicyExporter(SpanExporter):
                 type(error).__name__,
             )
             kept = {k: v for k, v in (span.attributes or {}).items() if isinstance(v, int | float)}
-            return OutgoingSpan(span, Outgoing("not exported", kept, (), None))
+            return OutgoingSpan(span, Outgoing("withheld", kept, (), None))
 
     def _outgoing(self, span: ReadableSpan) -> ReadableSpan:
         whole = Outgoing.of(span)

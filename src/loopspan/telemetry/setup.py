@@ -15,20 +15,28 @@ from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
 from loopspan.telemetry.content import Content
 from loopspan.telemetry.policy import PolicyExporter
+from loopspan.telemetry.redaction import DEFAULT_REDACTION, Redaction
+
+MAX_ATTRIBUTE_BYTES = 2000
+"""What fits a stock Tempo, which cuts every text at 2,048 bytes, in the middle of its JSON."""
 
 
 def configure(
     *,
     service_name: str | None = None,
     content: Content = "off",
+    max_attribute_bytes: int | None = MAX_ATTRIBUTE_BYTES,
+    redact: Redaction | None = DEFAULT_REDACTION,
     processors: tuple[SpanProcessor, ...] = (),
 ) -> TracerProvider:
     """Make a tracer provider that exports, and set it as the global one.
 
     Exports OTLP over HTTP unless `OTEL_EXPORTER_OTLP_PROTOCOL` says `grpc`; endpoint, headers,
     sampler, resource and the rest come from the standard `OTEL_*` variables. `content` is what may
-    leave the process; `processors` (a `RunTrace`) see the spans before. Raises
-    `ConfigurationError` where the program has a provider already: add to that one instead.
+    leave the process; longer texts than `max_attribute_bytes` are cut (`None`: none is), and
+    secrets are masked as `redact` says (`None`: none is). `processors` (a `RunTrace`) see the
+    spans before. Raises `ConfigurationError` where the program has a provider already: add to
+    that one instead.
     """
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         raise ConfigurationError(
@@ -39,15 +47,25 @@ def configure(
     provider = TracerProvider(resource=Resource.create(named))
     for processor in processors:
         provider.add_span_processor(processor)
-    exporting = exporting_processor(content)
+    exporting = exporting_processor(
+        content, max_attribute_bytes=max_attribute_bytes, redact=redact
+    )
     if exporting is not None:
         provider.add_span_processor(exporting)
     trace.set_tracer_provider(provider)
     return provider
 
 
-def exporting_processor(content: Content = "off") -> SpanProcessor | None:
-    """Return the processor that exports as the standard variables say, `None` for `none`."""
+def exporting_processor(
+    content: Content = "off",
+    *,
+    max_attribute_bytes: int | None = MAX_ATTRIBUTE_BYTES,
+    redact: Redaction | None = DEFAULT_REDACTION,
+) -> SpanProcessor | None:
+    """Return the processor that exports as the standard variables say, `None` for `none`.
+
+    What leaves the process is up to the same arguments as those of `configure`.
+    """
     match variable("OTEL_TRACES_EXPORTER") or "otlp":
         case "none":
             return None
@@ -60,7 +78,10 @@ def exporting_processor(content: Content = "off") -> SpanProcessor | None:
                 f"OTEL_TRACES_EXPORTER is {other!r}; use otlp, console or none, or build the "
                 f"provider yourself"
             )
-    return BatchSpanProcessor(PolicyExporter(exporter, content=content))
+    policy = PolicyExporter(
+        exporter, content=content, max_attribute_bytes=max_attribute_bytes, redact=redact
+    )
+    return BatchSpanProcessor(policy)
 
 
 def protocol() -> str:
