@@ -43,6 +43,7 @@ from loopspan.messages import (
     Generic,
     Message,
     Parameters,
+    Price,
     Reasoning,
     Reply,
     Request,
@@ -66,6 +67,7 @@ from loopspan.runs import (
 )
 from loopspan.secrets import Secret
 from loopspan.telemetry.policy import PolicyExporter
+from loopspan.telemetry.redaction import Redaction
 from loopspan.telemetry.setup import configure
 from loopspan.tools import (
     Actor,
@@ -100,10 +102,12 @@ __all__ = [
     "NotFoundError",
     "Parameters",
     "PolicyExporter",
+    "Price",
     "ProviderError",
     "RateLimitError",
     "Reasoning",
     "ReasoningDelta",
+    "Redaction",
     "Reply",
     "ReplyReceived",
     "Request",

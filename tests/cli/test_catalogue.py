@@ -111,6 +111,40 @@ def test_a_changed_skill_is_told_until_it_is_locked(shop: Path, capsys: Out) -> 
     assert capsys.readouterr().out == "loopspan.lock has 2 skills, as before\n"
 
 
+def test_a_source_that_is_off_is_not_locked(shop: Path, capsys: Out) -> None:
+    shop.write_text(shop.read_text("utf-8").replace("enabled = true", "enabled = false"), "utf-8")
+    assert main(["skills", "lock", "--json"]) == 0
+    [event] = objects(capsys.readouterr().out)
+    assert event["removed"] == ["shop/refunds", "shop/tone-of-voice"]
+    assert main(["skills", "lock"]) == 0
+    assert capsys.readouterr().out == "loopspan.lock has 0 skills, as before\n"
+
+
+def test_a_lock_says_which_skills_the_catalogue_still_holds_back(shop: Path, capsys: Out) -> None:
+    with shop.open("a", encoding="utf-8") as file:
+        file.write(f"[skill_sources.shop.checksums]\nrefunds = '{'0' * 64}'\n")
+    assert main(["skills", "lock"]) == 0
+    assert capsys.readouterr().err == (
+        "warning: still not used: shop/refunds; loopspan.toml has other checksums of its own, "
+        "which win\n"
+    )
+
+
+def test_a_tool_that_is_allowed_and_not_there_is_wrong_usage(
+    shop: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "none")
+    shop.write_text(shop.read_text("utf-8").replace('"find_order"', '"find_ordr"'), "utf-8")
+    said = "loopspan.toml: [configurations.shop] tools: no tool 'find_ordr'; did you mean"
+    assert main(["run", "Hi", "--config", "shop", "--dry-run"]) == 2
+    assert said in capsys.readouterr().err
+    assert main(["run", "Hi", "--config", "plain", "--dry-run"]) == 0
+    capsys.readouterr()
+    assert main(["check", "--json"]) == 1
+    [event] = objects(capsys.readouterr().out)
+    assert said in event["check"]["catalogue"]["problem"]
+
+
 def test_check_tells_of_the_catalogue_here(
     shop: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:

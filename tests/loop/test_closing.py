@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import httpx
 import pytest
 
-from loopspan import AsyncRunStream, RetryPolicy, StreamEvent, ToolLoop, tool
+from loopspan import AsyncRunStream, RetryPolicy, StreamEvent, ToolLoop, ToolOptions, tool
 from loopspan.testing import Captured, ScriptedModel, calls, capture
 from tests.loop.held import Held, holding
 from tests.loop.ways import loop_of
@@ -101,7 +101,7 @@ def test_ct03_an_answer_that_comes_after_the_close_is_closed_too() -> None:
         async def aclose(self) -> None:
             self.closed = True
 
-    async def run() -> Late:
+    async def run() -> None:
         asked, answer, late = asyncio.Event(), asyncio.Event(), Late()
 
         async def handle(request: httpx.Request) -> httpx.Response:
@@ -116,9 +116,9 @@ def test_ct03_an_answer_that_comes_after_the_close_is_closed_too() -> None:
             await stream.aclose()
             answer.set()
             await consumer
-        return late
+            assert late.closed
 
-    assert asyncio.run(run()).closed
+    asyncio.run(run())
 
 
 def test_ct03_a_stream_is_closed_while_a_thread_runs_a_tool() -> None:
@@ -134,12 +134,14 @@ def test_ct03_a_stream_is_closed_while_a_thread_runs_a_tool() -> None:
         consumer = asyncio.create_task(consumed(stream, asyncio.Event(), 0))
         await asyncio.to_thread(started.wait, 30)
         await stream.aclose()
-        await consumer
+        ended, _ = await asyncio.wait([consumer], timeout=30)
+        assert ended
 
+    options = ToolOptions(tool_timeout=None)
     with capture() as captured:
-        model = ScriptedModel([calls("wait")])
+        loop = loop_of(ScriptedModel([calls("wait")]), [wait], captured)
         try:
-            asyncio.run(run(loop_of(model, [wait], captured).astream("Hi")))
+            asyncio.run(run(loop.astream("Hi", options=options)))
         finally:
             release.set()
 
@@ -167,19 +169,23 @@ def test_ct03_a_stream_is_closed_while_it_waits_to_try_again() -> None:
     assert outcomes(captured) == ["abandoned"] * 2
 
 
-@pytest.mark.parametrize("steps_after", range(4))
-def test_ct04_a_stream_is_left_by_break(steps_after: int, caplog: pytest.LogCaptureFixture) -> None:
-    """Its connection is closed all the same, also where the program ends soon after."""
+async def steps(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("count", range(4))
+def test_ct04_a_stream_is_left_by_break(count: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Its connection is closed all the same, also where the program ends some steps later."""
     caplog.set_level(0)
 
     async def run(loop: ToolLoop) -> None:
-        count = 0
+        left = 2
         async for _ in loop.astream("Hi"):
-            count += 1
-            if count == 2:
+            left -= 1
+            if not left:
                 break
-        for _ in range(steps_after):
-            await asyncio.sleep(0)
+        await steps(count)
 
     with capture() as captured, holding("Hel", "lo") as held:
         asyncio.run(run(ToolLoop(held.model, tracer_provider=captured.provider)))
@@ -188,6 +194,23 @@ def test_ct04_a_stream_is_left_by_break(steps_after: int, caplog: pytest.LogCapt
 
     assert outcomes(captured) == ["abandoned"] * 2
     assert noise(caplog) == []
+
+
+def test_ct04_a_stream_is_left_by_break_and_the_program_goes_on() -> None:
+    async def run(loop: ToolLoop) -> None:
+        left = 2
+        async for _ in loop.astream("Hi"):
+            left -= 1
+            if not left:
+                break
+        await asyncio.to_thread(held.left.wait, 30)
+        await steps(10)
+        gc.collect()  # what is not closed says so now
+
+    with capture() as captured, holding("Hel", "lo") as held:
+        asyncio.run(run(ToolLoop(held.model, tracer_provider=captured.provider)))
+
+    assert outcomes(captured) == ["abandoned"] * 2
 
 
 def test_ct04_a_stream_is_left_by_break_within_its_with(caplog: pytest.LogCaptureFixture) -> None:

@@ -93,3 +93,5 @@ def test_a_switch_during_a_run_holds_from_the_next_run_on() -> None:
     loop.run("Go on.")
 
     assert ["tools" in body for body in model.requests] == [True, True, True, False]
+    told = [m["content"] for m in model.requests[2]["messages"] if m["role"] == "tool"]
+    assert told == ["off", "off"]

@@ -1,12 +1,16 @@
 """What `RunTrace` keeps: bounded by runs, bytes and age, whole runs dropped and counted."""
 
+import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 from loopspan import RunEvent, RunTrace, tool
+from loopspan.runs import ChatStep
 from loopspan.testing import Answer, ScriptedModel, calls
 from tests.loop.ways import loop_of
 
@@ -134,6 +138,33 @@ def test_clearing_forgets_everything_but_the_count() -> None:
     assert kept(run_trace) == [again]
 
 
+def test_the_end_of_a_run_that_is_dropped_with_it_is_told() -> None:
+    run_trace = RunTrace()
+    told: list[RunEvent] = []
+
+    def listen(event: RunEvent) -> None:
+        told.append(event)
+        if isinstance(event.step, ChatStep):
+            run_trace.max_age = -1.0
+
+    run_trace.subscribe(listen)
+    run_id = run(provider(run_trace))
+
+    assert run_trace.run(run_id) is None
+    assert told[-1].run is not None
+    assert told[-1].run.outcome == "completed"
+
+
+@pytest.fixture
+def hasty_threads() -> Iterator[None]:
+    """Threads that take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hasty_threads")
 def test_many_threads_may_write_and_read_at_once() -> None:
     run_trace = RunTrace(max_runs=5)
     traced = provider(run_trace)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
+import re
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from loopspan.catalogue.places import Location, meant, place, shown
+from loopspan.catalogue.values import check_values
 from loopspan.configuration import DEFAULT_MAX_ROUNDS, MAX_ROUNDS_CEILING
 from loopspan.errors import ConfigurationError
 
@@ -101,55 +103,65 @@ class Document(_Table):
     prices: dict[str, PriceTable] = {}
 
 
-_SECRETS = ("api_key", "apikey", "key", "token", "secret", "password")
+_NAME = re.compile(r"\w[\w.-]{0,63}")
+NAMES = "a name of at most 64 letters, digits, '_', '-' and '.'"
+
+
+def is_name(text: str) -> bool:
+    """Whether a configuration, source, skill or snippet may be called so."""
+    return _NAME.fullmatch(text) is not None
 
 
 def check_document(path: Path, values: dict[str, Any]) -> Document:
     """Return the checked tables; raises `ConfigurationError` for the first mistake."""
+    check_values(path, values)
     try:
-        return Document.model_validate(values)
+        document = Document.model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(_sentence(path, error)) from None
+    for table, names in (
+        ("configurations", document.configurations),
+        ("skill_sources", document.skill_sources),
+        ("snippets", document.snippets),
+    ):
+        for name in names:
+            if not is_name(name):
+                raise ConfigurationError(f"{path}: [{table}] {name!r}: expected {NAMES}")
+    return document
 
 
 def _sentence(path: Path, error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
-    *table, key = (str(each) for each in first["loc"])
-    index = f"[{key}]" if key.isdigit() else ""
-    if index and table:
-        key = table.pop() + index
-    where = f"{path}: [{'.'.join(table)}] {key}" if table else f"{path}: {key}"
-    if first["type"] == "extra_forbidden":
-        return f"{where} is unknown{_advice(key, table)}"
-    if first["type"] == "missing":
-        return f"{where} is missing; every such table has one"
-    expected = first["msg"][0].lower() + first["msg"][1:]
-    return f"{where}: {expected.replace('input should be', 'expected')}, got {first['input']!r}"
+    location = first["loc"]
+    where = place(path, location)
+    match first["type"]:
+        case "extra_forbidden":
+            return f"{where} is unknown; {meant(str(location[-1]), _keys_of(location[:-1]))}"
+        case "missing":
+            return f"{where} is missing; every such table has one"
+        case "dict_type" | "model_type":
+            expected = "expected a table"
+        case _:
+            said = first["msg"][0].lower() + first["msg"][1:]
+            expected = said.replace("input should be", "expected")
+    return f"{where}: {expected}, got {shown(first['input'])}"
 
 
-def _advice(key: str, table: list[str]) -> str:
-    if key.lower() in _SECRETS:
-        return "; keys are never read from a file: set the provider's environment variable"
-    known = _keys_of(table)
-    near = difflib.get_close_matches(key, known, 1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
-
-
-def _keys_of(table: list[str]) -> list[str]:
+def _keys_of(table: Location) -> list[str]:
     match table:
-        case []:
+        case ():
             model: type[_Table] = Document
-        case ["configurations", _]:
+        case ("configurations", _):
             model = ConfigurationTable
-        case ["configurations", _, "parameters"]:
+        case ("configurations", _, "parameters"):
             model = ParametersTable
-        case ["configurations", _, "budget"]:
+        case ("configurations", _, "budget"):
             model = BudgetTable
-        case ["skill_sources", _]:
+        case ("skill_sources", _):
             model = SkillSourceTable
-        case ["snippets", _]:
+        case ("snippets", _):
             model = SnippetTable
-        case ["tools"]:
+        case ("tools",):
             model = ToolsTable
         case _:
             model = PriceTable

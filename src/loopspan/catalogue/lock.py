@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +30,18 @@ def lock_path(catalogue: Path) -> Path:
 def read_lock(catalogue: Path, files: Files) -> dict[str, str]:
     """Return the recorded checksums by `source/identifier`; none where there is no lock file."""
     path = lock_path(catalogue)
+    files.watch(path)
     if not path.exists():
-        files.stamps[path.resolve()] = None
         return {}
-    checksums = toml(files.text(path, "the lock file"), path).get("checksums")
+    text = files.text(path, "the lock file")
+    try:
+        checksums = toml(text, path).get("checksums")
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{error}; remove it and run `loopspan skills lock`") from None
     if not isinstance(checksums, dict) or not all(isinstance(c, str) for c in checksums.values()):
-        raise ConfigurationError(f"{path} has no [checksums]; write it with `loopspan skills lock`")
+        raise ConfigurationError(
+            f"{path} has no [checksums]; remove it and run `loopspan skills lock`"
+        )
     return checksums
 
 
@@ -69,17 +76,37 @@ class Changes:
 
 
 def lock_skills(catalogue: Path, skills: Iterable[Skill]) -> Changes:
-    """Record the checksums of these skills as they are now; the file is replaced as a whole."""
+    """Record the checksums of these skills as they were read; the file is replaced as a whole.
+
+    Raises `ConfigurationError` where it cannot be written.
+    """
     path = lock_path(catalogue)
-    before = read_lock(catalogue, Files(catalogue.resolve().parent))
+    before = read_lock(catalogue, Files(catalogue.parent))
     now = {f"{s.source}/{s.identifier}": body_checksum(s.body) for s in skills}
     # TOML's basic strings are JSON's, but for one character.
     names = {name: dump_text(name).replace("\x7f", "\\u007f") for name in sorted(now)}
     lines = (f'{names[name]} = "{now[name]}"\n' for name in names)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(_HEAD + "".join(lines), "utf-8")
-    fresh.replace(path)
+    if before != now or not path.exists():
+        try:
+            _replace(path, _HEAD + "".join(lines))
+        except OSError as error:
+            raise ConfigurationError(
+                f"{path}: the lock file cannot be written ({error.strerror})"
+            ) from error
     return _changes(before, now)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put a text in the place of a file; who reads it meanwhile has the one or the other."""
+    fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with fresh.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> Changes:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from loopspan.catalogue.document import SkillSourceTable
+from loopspan.catalogue.document import NAMES, SkillSourceTable, is_name
 from loopspan.catalogue.files import Files
+from loopspan.catalogue.front_matter import read_front_matter
+from loopspan.catalogue.places import meant, place, shown
 from loopspan.errors import ConfigurationError
 from loopspan.prompts import Skill
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_KNOWN = ("name", "description", "allowed-tools")
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
 def read_skills(
@@ -23,75 +24,56 @@ def read_skills(
     files: Files,
     catalogue: Path,
 ) -> Iterator[Skill]:
-    """Yield the skills of a source in the order of their identifiers.
+    """Yield the skills of a source in the order of their folders.
 
     `locked` has the checksums of the lock file by `source/identifier`. Raises
     `ConfigurationError` for a folder without a readable `SKILL.md`.
     """
-    where = f"{catalogue}: [skill_sources.{name}]"
     folder = catalogue.parent / table.path
-    found = files.folders(folder, f"the path of skill source {name!r}")
-    unknown = sorted({*table.disabled, *table.checksums} - {each.name for each in found})
-    if unknown:
-        raise ConfigurationError(f"{where} names the skill {unknown[0]!r}, which {folder} has not")
-    for each in found:
-        path = each / "SKILL.md"
-        meta, body = _split(files.text(path, "the skill"), path)
-        checksum = table.checksums.get(each.name) or locked.get(f"{name}/{each.name}")
+    found = _identified(files.folders(folder, f"the path of skill source {name!r}"))
+    _check(name, table, found, catalogue)
+    for identifier, path in found.items():
+        skill = path / "SKILL.md"
+        said = read_front_matter(files.text(skill, "the skill"), skill)
         yield Skill(
-            identifier=each.name,
-            body=body,
-            name=_text(meta, "name", path),
-            description=_text(meta, "description", path),
+            identifier=identifier,
+            body=said.body,
+            name=said.name,
+            description=said.description,
             source=name,
-            checksum=checksum,
-            enabled=table.enabled and each.name not in table.disabled,
-            allowed_tools=_allowed(meta, path),
+            checksum=table.checksums.get(identifier) or locked.get(f"{name}/{identifier}"),
+            enabled=table.enabled and identifier not in table.disabled,
+            allowed_tools=said.allowed_tools,
         )
 
 
-def _split(text: str, path: Path) -> tuple[dict[str, Any], str]:
-    match = _FRONT_MATTER.match(text)
-    if match is None:
-        raise ConfigurationError(
-            f"{path} has no front matter; begin it with '---', 'name: …', 'description: …', '---'"
-        )
-    try:
-        import yaml  # only catalogues with skills need it
-    except ImportError:
-        raise ConfigurationError(
-            f"{path} cannot be read without PyYAML; run: pip install 'loopspan[yaml]'"
-        ) from None
-    try:
-        meta = yaml.safe_load(match[1])
-    except yaml.YAMLError as error:
-        said = " ".join(str(error).split())
-        raise ConfigurationError(f"{path}: the front matter is no YAML: {said}") from None
-    if not isinstance(meta, dict):
-        raise ConfigurationError(f"{path}: the front matter is no mapping; write 'name: …'")
-    return meta, text[match.end() :].strip("\r\n")
+def _identified(folders: Iterable[Path]) -> dict[str, Path]:
+    """Return the folders by identifier; no two may differ only in case or in how é is written."""
+    found: dict[str, Path] = {}
+    seen: dict[str, Path] = {}
+    for folder in folders:
+        identifier = unicodedata.normalize("NFC", folder.name)
+        if not is_name(identifier):
+            raise ConfigurationError(f"{folder}: the folder of a skill: expected {NAMES}")
+        other = seen.setdefault(identifier.casefold(), folder)
+        if other is not folder:
+            raise ConfigurationError(f"{other} and {folder} are one skill; rename or remove one")
+        found[identifier] = folder
+    return found
 
 
-def _text(meta: Mapping[str, Any], key: str, path: Path) -> str:
-    value = meta.get(key, "")
-    if not isinstance(value, str):
-        raise ConfigurationError(f"{path}: {key} in the front matter: expected text, got {value!r}")
-    return value
-
-
-def _allowed(meta: Mapping[str, Any], path: Path) -> tuple[str, ...] | None:
-    """Return the tools that are declared: `None` where none are, `()` for an empty list."""
-    if "allowed-tools" not in meta:
-        return None
-    value = meta["allowed-tools"]
-    match value:
-        case None:
-            return ()
-        case str():
-            return tuple(name for name in re.split(r"[,\s]+", value) if name)
-        case [*names] if all(isinstance(name, str) for name in names):
-            return tuple(names)
-        case _:
+def _check(name: str, table: SkillSourceTable, found: Mapping[str, Path], catalogue: Path) -> None:
+    """Raise `ConfigurationError` where the table names a skill that is not there."""
+    for key, names in (("disabled", table.disabled), ("checksums", table.checksums)):
+        for each in names:
+            if each not in found:
+                where = place(catalogue, ("skill_sources", name, key))
+                raise ConfigurationError(
+                    f"{where}: {table.path} has no skill {each!r}; {meant(each, found)}"
+                )
+    for each, checksum in table.checksums.items():
+        if not _SHA256.fullmatch(checksum):
+            where = place(catalogue, ("skill_sources", name, "checksums", each))
             raise ConfigurationError(
-                f"{path}: allowed-tools in the front matter: expected names, got {value!r}"
+                f"{where}: expected the 64 hexadecimal digits of a SHA-256, got {shown(checksum)}"
             )

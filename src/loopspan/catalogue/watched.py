@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 from loopspan.catalogue.catalogue import Catalogue
-from loopspan.catalogue.files import Files, stamp
+from loopspan.catalogue.files import Files
 from loopspan.errors import ConfigurationError
 
 logger = logging.getLogger("loopspan.catalogue")
@@ -22,32 +22,26 @@ class CatalogueFile:
 
     def __init__(self, path: str | Path) -> None:
         """Raises `ConfigurationError` where the file cannot be read the first time."""
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         self.problem: ConfigurationError | None = None
         self._lock = threading.Lock()
-        self._catalogue = Catalogue.load(self.path)
-        self._watched = self._catalogue.files
+        self._files = Files(self.path.parent)
+        self._catalogue = Catalogue.read(self.path, self._files)
 
     def current(self) -> Catalogue:
         """Return the catalogue, read again where one of its files has changed."""
         with self._lock:
-            if self._watched.changed:
+            if self._files.changed:
                 self._reload()
             return self._catalogue
 
     def _reload(self) -> None:
+        # What a broken version was read from is watched too: the mistake may be mended there.
+        self._files = Files(self.path.parent)
         try:
-            self._catalogue = Catalogue.load(self.path)
+            self._catalogue = Catalogue.read(self.path, self._files)
         except ConfigurationError as problem:
             self.problem = problem
             logger.warning("the catalogue has changed and is not used: %s", problem)
-            self._watched = self._as_it_is_now()
         else:
             self.problem = None
-            self._watched = self._catalogue.files
-
-    def _as_it_is_now(self) -> Files:
-        """Return the files of the last good version with their present state."""
-        files = Files(self._catalogue.files.root)
-        files.stamps = {path: stamp(path) for path in self._watched.stamps}
-        return files

@@ -110,6 +110,8 @@ def tools_of(settings: RunSettings, catalogue: Catalogue | None) -> ToolRegistry
         registry = ToolRegistry.from_modules(settings.tools)
     elif catalogue is not None:
         registry = catalogue.tools()
+        if settings.config is not None:
+            catalogue.check_tools(registry, settings.config)
     else:
         registry = ToolRegistry(builtin_tools())
     offered = [tool.name for tool in registry.offered(actor=ADMIN)]

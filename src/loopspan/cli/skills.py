@@ -11,8 +11,10 @@ from pathlib import Path
 from loopspan.catalogue import Catalogue, SkillState, lock_path, lock_skills
 from loopspan.catalogue.lock import states
 from loopspan.cli.facts import Fact
+from loopspan.cli.figures import count
 from loopspan.cli.lines import JsonLines
 from loopspan.cli.settings import DEFAULT_CATALOGUE, open_catalogue
+from loopspan.cli.stderr import say
 from loopspan.cli.text import Line, Style
 from loopspan.cli.views import open_writer
 from loopspan.cli.visible import visible
@@ -43,18 +45,32 @@ def list_skills(path: Path | None, json: bool) -> int:
 def lock(path: Path | None, json: bool) -> int:
     """Record the checksums of all skills, and show what that changes."""
     catalogue = open_catalogue(path)
-    changes = lock_skills(catalogue.path, catalogue.library.skills)
+    skills = catalogue.lockable_skills
+    changes = lock_skills(catalogue.path, skills)
     if json:
         out = JsonLines(sys.stdout.buffer)
         out.write({"event": "lock", "file": str(lock_path(catalogue.path)), **asdict(changes)})
-        return 0
-    lines = [
-        Line(visible(name), label=what) for what, names in asdict(changes).items() for name in names
-    ]
-    written = f"{lock_path(catalogue.path)} has {len(catalogue.library.skills)} skills"
-    said = written if lines else f"{written}, as before"
-    open_writer().write([*lines, Line(visible(said), "good", indent=0)])
+    else:
+        lines = [
+            Line(visible(name), label=what)
+            for what, names in asdict(changes).items()
+            for name in names
+        ]
+        written = f"{lock_path(catalogue.path)} has {count(len(skills), 'skill')}"
+        said = written if lines else f"{written}, as before"
+        open_writer().write([*lines, Line(visible(said), "good", indent=0)])
+    _warn_of_pinned(open_catalogue(path))
     return 0
+
+
+def _warn_of_pinned(catalogue: Catalogue) -> None:
+    pinned = [s.skill for s in states(catalogue.library.skills) if s.state == "changed"]
+    if pinned:
+        names = ", ".join(f"{skill.source}/{skill.identifier}" for skill in pinned)
+        say(
+            "warning",
+            f"still not used: {names}; {catalogue.path} has other checksums of its own, which win",
+        )
 
 
 def catalogue_facts(path: Path | None) -> Iterator[Fact]:
@@ -63,11 +79,12 @@ def catalogue_facts(path: Path | None) -> Iterator[Fact]:
         return
     try:
         catalogue = open_catalogue(path)
-        tools = len(catalogue.tools())
+        tools = catalogue.tools()
+        catalogue.check_tools(tools)
     except ConfigurationError as error:
         yield Fact(name="catalogue", value=str(path or DEFAULT_CATALOGUE), problem=str(error))
         return
-    known = f"{len(catalogue.configurations)} configurations, {tools} tools"
+    known = f"{count(len(catalogue.configurations), 'configuration')}, {count(len(tools), 'tool')}"
     yield Fact(name="catalogue", value=f"{catalogue.path}: {known}")
     yield _skills_fact(catalogue)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from loopspan.errors import ConfigurationError
 from loopspan.messages.message import Message
 
 
@@ -30,6 +32,14 @@ class Usage:
             return None
         return self.input_tokens + self.output_tokens
 
+    @property
+    def plain_input_tokens(self) -> int | None:
+        """Input without the cached tokens; below zero where a provider's figures contradict."""
+        if self.input_tokens is None:
+            return None
+        cached = (self.cache_read_input_tokens or 0) + (self.cache_write_input_tokens or 0)
+        return self.input_tokens - cached
+
     def __add__(self, other: Usage) -> Usage:
         """Return the sum of what is known."""
         return Usage(*(_add(getattr(self, f.name), getattr(other, f.name)) for f in fields(Usage)))
@@ -49,14 +59,23 @@ class Price:
     cache_read: float | None = None
     cache_write: float | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("input", "output", "cache_read", "cache_write"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < math.inf:
+                raise ConfigurationError(
+                    f"price {name} is {value!r}; give US dollars per million tokens"
+                )
+
     def of(self, usage: Usage) -> float | None:
         """Return the US dollars of a usage, `None` where it is not known."""
-        if usage.input_tokens is None or usage.output_tokens is None:
+        plain = usage.plain_input_tokens
+        if plain is None or plain < 0 or usage.output_tokens is None:
             return None
         read = usage.cache_read_input_tokens or 0
         written = usage.cache_write_input_tokens or 0
         return (
-            (usage.input_tokens - read - written) * self.input
+            plain * self.input
             + read * (self.input if self.cache_read is None else self.cache_read)
             + written * (self.input if self.cache_write is None else self.cache_write)
             + usage.output_tokens * self.output

@@ -6,7 +6,7 @@ gives back the whole list of each round. It works while the run goes on, and ove
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from loopspan.runs import values
@@ -91,8 +91,8 @@ class Fold:
         if new is None or (offset and (self._known is None or len(self._known) < offset)):
             return None
         head = (self._known or ())[:offset]
-        apart = ({"role": "system", "parts": [part]} for part in instructions)
-        return (*head, *apart, *map(self._resolved, new))
+        apart = ({"role": "system", "parts": [part]} for part in _as_many(instructions))
+        return (*head, *apart, *map(self._resolved, _as_many(new)))
 
     def _resolved(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return a message with the results that it refers to put in, as far as they are known."""
@@ -194,3 +194,16 @@ class Fold:
                 Missing(field=k, why="not_captured") for k, v in unknown.items() if v is None
             ),
         )
+
+
+def _as_many(told: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield messages or parts, a mark as often as it says that they were left out.
+
+    Later rounds count all of them.
+    """
+    for item in told:
+        count = item.get(names.LEFT_OUT)
+        yield from (item,) if not isinstance(count, int) else (item,) * min(count, _MOST_LEFT_OUT)
+
+
+_MOST_LEFT_OUT = 100_000

@@ -115,7 +115,7 @@ def text_metadata(name: str, text: str) -> str | None:
 
 
 def _json_metadata(message: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {k: message[k] for k in ("role", "name", "finish_reason") if k in message}
+    kept = {k: message[k] for k in _MESSAGE_NAMES if k in message}
     parts = message.get("parts") or ()
     return {**kept, "parts": [part_metadata(part) for part in parts if isinstance(part, dict)]}
 
@@ -143,4 +143,5 @@ def _size(part: Part) -> int:
     return len(part.carried.encode("utf-8", "surrogatepass"))
 
 
-_NAMES = ("type", "id", "name", "modality", "mime_type", "is_error")
+_MESSAGE_NAMES = ("role", "name", "finish_reason", names.LEFT_OUT)
+_NAMES = ("type", "id", "name", "modality", "mime_type", "is_error", names.LEFT_OUT)

@@ -26,8 +26,11 @@ def cost_of(reply: Reply, endpoint: Endpoint, model: str) -> Cost:
     """Return the cost of a reply; `model` is the requested one, if only that is priced."""
     if reply.cost_usd is not None and math.isfinite(reply.cost_usd):
         return Cost(reply.cost_usd, "provider")
-    if reply.usage.input_tokens is None or reply.usage.output_tokens is None:
+    plain = reply.usage.plain_input_tokens
+    if plain is None or reply.usage.output_tokens is None:
         return Cost(None, missing="no usage reported")
+    if plain < 0:
+        return Cost(None, missing="more cached tokens than input")
     if endpoint.price is not None:
         return Cost(endpoint.price.of(reply.usage), "table")
     price_provider = endpoint.price_provider

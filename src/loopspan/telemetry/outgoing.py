@@ -14,7 +14,7 @@ from loopspan.telemetry.content import Content, text_metadata
 from loopspan.telemetry.cutting import byte_count
 from loopspan.telemetry.raw import PART_BYTES, text_parts
 from loopspan.telemetry.redaction import Redaction
-from loopspan.telemetry.trimming import Cuts, fitted, trimmed, truncated_text
+from loopspan.telemetry.trimming import MINIMUM, Cuts, fitted, fitted_event, trimmed, truncated_text
 
 MAX_PARTS = 100
 """The most events that a raw body becomes; a longer one is cut."""
@@ -192,7 +192,8 @@ def fitting(span: Outgoing, limit: int) -> Outgoing:
             cuts[STATUS] = short.cut
     if cuts:
         told = truncated_text(attributes.get(names.TRUNCATED), cuts)
-        attributes = {**attributes, names.TRUNCATED: trimmed(told, limit).text or "{}"}
+        said = trimmed(told, max(limit, MINIMUM)).text  # what is dropped is said in any case
+        attributes = {**attributes, names.TRUNCATED: said}
     return _unless_same(span, Outgoing(span.name, attributes, events, description))
 
 
@@ -208,13 +209,10 @@ def _fitting_events(events: Sequence[Event], limit: int, cuts: Cuts) -> list[Eve
 
 
 def _fitting_event(event: Event, limit: int, cuts: Cuts) -> Event:
-    own: Cuts = {}
     given = event.attributes or {}
-    attributes = given if event.name in _RAW_EVENTS else fitted(given, limit, own)
-    for name, (before, after) in own.items():
-        whole = name if name.startswith(f"{event.name}.") else f"{event.name}.{name}"
-        earlier = cuts.get(whole, (0, 0))
-        cuts[whole] = (earlier[0] + before, earlier[1] + after)
+    if event.name in _RAW_EVENTS:
+        return event
+    attributes = fitted_event(event.name, given, limit, cuts)
     return event if attributes is given else Event(event.name, attributes, event.timestamp)
 
 

@@ -125,15 +125,20 @@ _AUTHORIZATION = Rule(
     _hints("authorization", "bearer", "api-key"),
 )
 
-# A password may hold what should have been escaped; what looks like a port is none.
+# A password may hold what should have been escaped, and what looks like a port is none. After the
+# host of a page an @ is common, after that of a database it is rather a part of the password.
+_UNESCAPED = r"""(?! \d{1,5}[/?\#,] ) (?: (?!://) [^\s"'<>] )+ (?=@)"""
+
 _URL_PASSWORD = Rule(
     "url_password",
     _shapes(
-        r"""
-        :// [^\s:/?\#@"'<>]*+ :
-        (?P<secret> [^\s/?\#"'<>]+ (?=@)
-          | (?! \d{1,5}[/?\#] ) (?: (?!://) [^\s"'<>] )+ (?=@) )
-        """
+        rf"""
+        :// (?<!http://) (?<!https://) [^\s:/?\#@"'<>]*+ : (?P<secret> {_UNESCAPED} )
+        """,
+        rf"""
+        :// (?: (?<=http://) | (?<=https://) ) [^\s:/?\#@"'<>]*+ :
+        (?P<secret> [^\s/?\#"'<>]+ (?=@) | {_UNESCAPED} )
+        """,
     ),
     _hints("@"),
     _hints("://"),

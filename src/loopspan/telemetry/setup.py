@@ -47,9 +47,7 @@ def configure(
     provider = TracerProvider(resource=Resource.create(named))
     for processor in processors:
         provider.add_span_processor(processor)
-    exporting = exporting_processor(
-        content, max_attribute_bytes=max_attribute_bytes, redact=redact
-    )
+    exporting = exporting_processor(content, max_attribute_bytes=max_attribute_bytes, redact=redact)
     if exporting is not None:
         provider.add_span_processor(exporting)
     trace.set_tracer_provider(provider)

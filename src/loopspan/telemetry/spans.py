@@ -24,7 +24,9 @@ from loopspan.jsontext import well_formed
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.compat import with_older_names
 from loopspan.telemetry.content import Content
+from loopspan.telemetry.limits import TextLimits, text_limits
 from loopspan.telemetry.record import SpanEvent, SpanRecord
+from loopspan.telemetry.trimming import Cuts
 
 VERSION = "0.1.0"
 
@@ -68,6 +70,11 @@ class SpanSettings:
     """Whether spans carry older names of attributes too."""
     shared: dict[str, Any] = field(default_factory=dict)
     """Attributes of every span of the run: run id, conversation, user, metadata."""
+    limits: TextLimits = field(init=False)
+    """What the SDK cuts; content is cut before, so that it stays readable."""
+
+    def __post_init__(self) -> None:
+        self.limits = text_limits(self.tracer)
 
 
 class Invocation:
@@ -86,6 +93,7 @@ class Invocation:
         self.error: BaseException | None = None
         self.outcome: str | None = None
         self._events: list[SpanEvent] = []
+        self._cuts: Cuts = {}
         context = None if parent is None else trace.set_span_in_context(parent.span)
         recorded = parent is None or parent.span.is_recording()
         self.span: Span = trace.INVALID_SPAN
@@ -114,7 +122,7 @@ class Invocation:
 
     def add_event(self, name: str, attributes: Mapping[str, Any]) -> None:
         """Add an event to the span."""
-        now, told = time.time_ns(), exportable(attributes)
+        now, told = time.time_ns(), self._told(name, attributes)
         self._events.append(SpanEvent(name, now, told))
         with never_raising():
             self.span.add_event(name, told, now)
@@ -165,8 +173,16 @@ class Invocation:
 
     def _named(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """Return the attributes as the span carries them."""
-        attributes = exportable(attributes)
+        attributes = self._within_limits(attributes)
         return with_older_names(attributes) if self.settings.compat else attributes
+
+    def _within_limits(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        return self.settings.limits.attributes(exportable(attributes), self._cuts)
+
+    def _told(self, event: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the attributes of an event as the span carries them."""
+        limits = self.settings.limits
+        return limits.event_attributes(event, exportable(attributes), self._cuts)
 
     def all_attributes_at_end(self) -> dict[str, Any]:
         """Return `attributes_at_end` and what every operation has: its error, its outcome."""
@@ -189,12 +205,12 @@ class Invocation:
         if self.settings.content == "full":
             told[names.EXCEPTION_MESSAGE] = str(error)
             told[names.EXCEPTION_STACKTRACE] = "".join(traceback.format_exception(error))
-        return exportable(told)
+        return self._told(names.EXCEPTION_EVENT, told)
 
     def snapshot(self) -> SpanRecord:
         """Return the span as plain data, whether or not anybody recorded it."""
         context = self.span.get_span_context()
-        attributes = exportable(self.attributes_at_start() | self.all_attributes_at_end())
+        attributes = self._within_limits(self.attributes_at_start() | self.all_attributes_at_end())
         parent = trace.INVALID_SPAN_CONTEXT if self.parent is None else self.parent.span_context
         return SpanRecord(
             self.name,

@@ -46,14 +46,18 @@ def trimmed(text: str, limit: int) -> Trimmed:
     before = byte_count(text)
     if before <= limit:
         return Trimmed(text)
+    fitting: str | None
     value = _structure(text)
     if value is None:
         fitting = cut_text(text, limit, escaped=False) if mark_size(text) <= limit else None
     else:
         compact = dump_text(value)
-        if byte_count(compact) <= limit:
+        if byte_count(compact) > limit:
+            fitting = _fitted(value, limit)
+        elif load(compact) == value:
             return Trimmed(compact)  # white space was all that was too much
-        fitting = _fitted(value, limit)
+        else:
+            fitting = compact
     return Trimmed(fitting, (before, 0 if fitting is None else byte_count(fitting)))
 
 
@@ -65,15 +69,33 @@ def fitted(
     What was cut is added to `cuts`. With `only`, no others than the attributes of these names.
     """
     changed: dict[str, Any] = {}
-    for name in attributes if only is None else only & attributes.keys():
-        value = attributes[name]
-        short = value if name == names.TRUNCATED else _short(name, value, limit, cuts)
+    for name, value in attributes.items():
+        if name == names.TRUNCATED or (only is not None and name not in only):
+            continue
+        short = _short(name, value, limit, cuts)
         if short is not value:
             changed[name] = short
     if not changed:
         return attributes
     gone = {name for name, value in changed.items() if value is None}
     return {k: changed.get(k, v) for k, v in attributes.items() if k not in gone}
+
+
+def fitted_event(
+    event: str,
+    attributes: Mapping[str, Any],
+    limit: int,
+    cuts: Cuts,
+    only: Set[str] | None = None,
+) -> Mapping[str, Any]:
+    """Do what `fitted` does for an event of this name; what events lose is added up."""
+    own: Cuts = {}
+    result = fitted(attributes, limit, own, only)
+    for name, (before, after) in own.items():
+        whole = name if name.startswith(f"{event}.") else f"{event}.{name}"
+        earlier = cuts.get(whole, (0, 0))
+        cuts[whole] = (earlier[0] + before, earlier[1] + after)
+    return result
 
 
 def _short(name: str, value: Any, limit: int, cuts: Cuts) -> Any:
