@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx
 import pytest
 
 from loopspan import (
@@ -25,7 +26,7 @@ from tests.loop.ways import (
     plain,
     streamed,
 )
-from tests.loop.wire import delta, stream_of
+from tests.loop.wire import completion, delta, stream_of
 
 USAGE = {
     "prompt_tokens": 9,
@@ -104,6 +105,19 @@ def test_as02_chunks_without_choices_at_both_ends(way: Way) -> None:
     [step] = [step for step in result.run.steps if isinstance(step, ChatStep)]
     assert (result.content, step.content, step.finish_reason) == ("Hello, you.",) * 2 + ("stop",)
     assert (step.usage.input_tokens, step.usage.output_tokens) == (7, 3)
+
+
+@each_streamed_way
+def test_a_server_that_does_not_stream_is_understood(way: Way) -> None:
+    def whole(body: Any) -> httpx.Response:
+        assert body["stream"]
+        return completion({"content": "Hello."}, prompt_tokens=7, completion_tokens=3)
+
+    with capture() as captured:
+        result = way(loop_of(ScriptedModel([whole]), [], captured))
+
+    assert (result.content, result.usage.total_tokens) == ("Hello.", 10)
+    assert result.run == captured.run_trace.run(result.run_id)
 
 
 def test_events_come_in_the_order_in_which_things_happen() -> None:

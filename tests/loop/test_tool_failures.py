@@ -3,9 +3,10 @@
 import asyncio
 import logging
 import threading
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
 from loopspan import Tool, ToolFinished, ToolOptions, tool
 from loopspan.runs import Run, ToolStep
@@ -45,13 +46,13 @@ def off() -> str:
     raise AssertionError
 
 
-@tool
+@tool(timeout=0.01)
 def hang() -> None:
     """Never return."""
     threading.Event().wait()
 
 
-@tool
+@tool(timeout=0.01)
 async def hang_later() -> None:
     """Never return, in an event loop."""
     await asyncio.Event().wait()
@@ -63,7 +64,17 @@ async def stop_itself() -> str:
     raise asyncio.CancelledError
 
 
-TOOLS: list[Tool] = [add, fail, fail_later, off, hang, hang_later, stop_itself]
+def broken(value: object) -> object:
+    raise KeyError(SECRET)
+
+
+@tool
+def check(value: Annotated[str, AfterValidator(broken)]) -> str:
+    """Check a value by what fails."""
+    return value
+
+
+TOOLS: list[Tool] = [add, fail, fail_later, off, hang, hang_later, stop_itself, check]
 
 
 def tool_steps(run: Run) -> list[ToolStep]:
@@ -79,6 +90,7 @@ def tool_steps(run: Run) -> list[ToolStep]:
         ("add", {"a": 1, "b": SECRET}, INVALID, "invalid_arguments"),
         ("add", SECRET, INVALID, "invalid_arguments"),
         ("add", "[1,2]", INVALID, "invalid_arguments"),
+        ("check", {"value": SECRET}, INVALID, "invalid_arguments"),
         ("fail", {}, GENERIC, "ValueError"),
         ("fail_later", {}, GENERIC, "ValueError"),
         ("stop_itself", {}, GENERIC, "cancelled"),
@@ -91,7 +103,7 @@ def test_the_model_is_told_no_more_than_that_it_failed(
 ) -> None:
     model = ScriptedModel([message(tool_calls=[(name, arguments, "call_1")]), "Done."])
     with capture() as captured:
-        result = way(loop_of(model, TOOLS, captured), options=ToolOptions(tool_timeout=0.01))
+        result = way(loop_of(model, TOOLS, captured))
 
     assert model.requests[1]["messages"][-1] == {
         "role": "tool",

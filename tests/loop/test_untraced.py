@@ -11,6 +11,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, Sampler, TraceIdRatioBa
 from opentelemetry.trace import NoOpTracerProvider
 
 from loopspan import Configuration, InvalidRequestError, RunResult, ToolOptions, tool
+from loopspan.runs import RequestStep
 from loopspan.testing import Answer, ScriptedModel, message
 from tests.loop.ways import Way, each_way, loop_of
 
@@ -119,11 +120,16 @@ def test_raw_capture_does_not_change_the_wire(way: Way, setting: str) -> None:
     assert wire(ToolOptions().with_capture_raw(), settings) == wire(ToolOptions(), {})
 
 
-def test_rc05_an_unsampled_run_has_a_record_all_the_same() -> None:
+@pytest.mark.parametrize("setting", ["no-provider", "no-op", "always-off"])
+def test_rc05_a_run_that_nobody_records_has_a_record_all_the_same(setting: str) -> None:
     model = ScriptedModel([ASKING, "3"])
-    loop = loop_of(model, [add, fail], tracer_provider=sampled(ALWAYS_OFF), content="full")
+    loop = loop_of(model, [add, fail], content="full", **SETTINGS[setting]())
     run = asyncio.run(loop.arun("1 + 2")).run
 
     kinds = [step.kind for step in run.steps]
     assert kinds == ["request", "chat", "tool", "tool", "request", "chat"]
     assert (run.outcome, run.content, run.usage.total_tokens) == ("completed", "3", 40)
+    request = run.steps[4]
+    assert isinstance(request, RequestStep)
+    told = [m["parts"][0]["response"] for m in request.messages or () if m["role"] == "tool"]
+    assert told == ["3", "Error: The tool failed."]

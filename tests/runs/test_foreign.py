@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 
@@ -14,6 +14,7 @@ from loopspan.telemetry import semconv
 from loopspan.testing import ScriptedModel, capture
 from tests.loop.ways import loop_of
 
+OPERATION = semconv.OPERATION_NAME
 NAMES = sorted(
     value
     for name, value in vars(semconv).items()
@@ -55,15 +56,16 @@ operations = st.sampled_from(["chat", "execute_tool", "invoke_agent", "", "embed
 def spans_of(attributes: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, Any]]]:
     told = st.dictionaries(st.sampled_from(NAMES), attributes, max_size=12)
     return st.lists(
-        st.builds(
-            lambda many, operation: {**many, semconv.OPERATION_NAME: operation}, told, operations
-        ),
+        st.builds(lambda many, operation: {**many, OPERATION: operation}, told, operations),
         max_size=4,
     )
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(spans=spans_of(values))
+@example(spans=[{OPERATION: "chat", semconv.OUTPUT_MESSAGES: TEXTS[10]}])
+@example(spans=[{OPERATION: "chat", semconv.RESPONSE_FINISH_REASONS: 7}])
+@example(spans=[{OPERATION: "execute_tool", semconv.TRUNCATED: TEXTS[13]}])
 def test_spans_of_any_kind_are_read(spans: list[dict[str, Any]]) -> None:
     run_trace = RunTrace()
     provider = TracerProvider(shutdown_on_exit=False)
@@ -82,7 +84,7 @@ def test_spans_of_any_kind_are_read(spans: list[dict[str, Any]]) -> None:
     assert run.model_dump(mode="json")["run_id"] == "r"
 
 
-ROOT = {semconv.OPERATION_NAME: "invoke_agent"}
+ROOT = {OPERATION: "invoke_agent"}
 
 
 class Broken(ReadableSpan):

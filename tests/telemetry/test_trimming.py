@@ -210,6 +210,15 @@ def test_what_was_left_out_before_is_counted_with_the_rest() -> None:
     assert len(twice) < len(once)
 
 
+def test_elements_that_were_left_out_before_are_counted_with_the_rest() -> None:
+    once, _ = checked(json.dumps({"n": list(range(1000))}), 2000)
+    twice, _ = checked(json.dumps(once), 300)
+    for left in (once, twice):
+        *kept, mark = left["n"]
+        assert kept == list(range(len(kept)))
+        assert mark == f"[{1000 - len(kept)} left out]"
+
+
 def test_base64_goes_before_any_text() -> None:
     text = "What is this? " * 30
     blobs = [Blob("image", "iVBORw0KGgo=" * 500, "image/png"), Blob("image", "aGk=")]
@@ -265,6 +274,10 @@ def test_deep_nesting_is_no_danger() -> None:
     left, result = checked(text, 1000)
     assert "nested too deeply" in json.dumps(left)
     assert result.cut is not None
+    wide = json.dumps({"long": "y" * 2000, "deep": [json.loads("[" * 500 + "]" * 500)]})
+    left, _ = checked(wide, 1000)
+    assert left["long"].endswith(" of 2,000 bytes kept]")
+    assert json.dumps(left["deep"]).startswith("[[[[[")
 
 
 def test_a_value_that_fits_only_because_json_cannot_hold_it_was_cut() -> None:

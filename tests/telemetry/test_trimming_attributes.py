@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from loopspan.telemetry import semconv as names
 from loopspan.telemetry import trimming
-from loopspan.telemetry.trimming import fitted, truncated_text
+from loopspan.telemetry.trimming import fitted, fitted_event, truncated_text
 
 
 def test_attributes_that_fit_are_the_same_object() -> None:
@@ -43,3 +44,16 @@ def test_what_was_cut_is_merged_with_what_was_cut_before() -> None:
 @pytest.mark.parametrize("told", [None, 5, "no JSON", "[1]", '{"a":3}'])
 def test_odd_earlier_words_do_no_harm(told: object) -> None:
     assert json.loads(truncated_text(told, {"a": (2, 1)}))["a"] == {"from": 2, "to": 1}
+
+
+def test_the_words_about_cuts_are_not_cut_themselves() -> None:
+    cuts: trimming.Cuts = {}
+    attributes = {names.TRUNCATED: truncated_text(None, {"a" * 99: (5, 4)})}
+    assert fitted(attributes, 50, cuts) is attributes
+
+
+def test_what_events_of_one_name_lose_is_added_up() -> None:
+    cuts: trimming.Cuts = {}
+    for size in (200, 300):
+        fitted_event("exception", {"exception.message": "x" * size}, 100, cuts)
+    assert cuts == {"exception.message": (500, 199 + 1)}

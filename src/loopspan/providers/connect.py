@@ -62,6 +62,6 @@ def connect(spec: str, *, base_url: str | None = None, key: str | Secret | None 
         key = Secret(value) if value else None
         if key is None and base_url is None:
             raise ConfigurationError(
-                f"no key for {provider}; set the environment variable {found.key_variable}"
+                f"no key for {provider}: set {found.key_variable} in the environment"
             )
     return Model(found, name or found.default_model, base_url or found.address(variable), key)

@@ -178,7 +178,8 @@ class Fold:
     def _assembled(self, span: SpanRecord) -> AssembledStep:
         a = span.attributes
         messages = self._messages(span)
-        body = values.structure(a, names.REQUEST_BODY)
+        told = values.structure(a, names.REQUEST_BODY)
+        body = told if isinstance(told, dict) else None
         tools = values.objects(a, names.TOOL_DEFINITIONS)
         captured = names.INPUT_MESSAGES in a
         unknown = {"messages": messages, "body": body}

@@ -127,14 +127,6 @@ class Bag:
         key = 0 if self.keys is None else json_size(_MARK_KEY) + 1
         return 1 + key + json_size(self.mark(self.left + sum(map(weight, self.items))))
 
-    def value(self) -> Any:
-        """Return the JSON value."""
-        values = [i.value() if isinstance(i, Bag) else i.value for i in self.items]
-        if self.keys is None:
-            return values
-        marked = {_MARK_KEY: self.mark(self.left)} if self.left else {}
-        return {**dict(zip(self.keys, values, strict=True)), **marked}
-
 
 Node: TypeAlias = Leaf | Line | Bag
 
@@ -152,6 +144,17 @@ def lines(node: Node) -> Iterator[Line]:
         case Bag():
             for item in node.items:
                 yield from lines(item)
+
+
+def plain(node: Node) -> Any:
+    """Return the JSON value of a tree."""
+    if not isinstance(node, Bag):
+        return node.value
+    values = [plain(item) for item in node.items]
+    if node.keys is None:
+        return values
+    mark = {_MARK_KEY: node.mark(node.left)} if node.left else {}
+    return {**dict(zip(node.keys, values, strict=True)), **mark}
 
 
 def size(node: Node) -> int:

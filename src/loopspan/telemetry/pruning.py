@@ -26,7 +26,7 @@ def level(ranges: Sequence[tuple[int, int]], budget: int) -> int:
 def prune(node: Node, budget: int) -> None:
     """Leave elements out until the tree, its strings cut short, fits `budget`.
 
-    The budget has to be at least the node's `least`; strings may have to be cut further then.
+    Strings may have to be cut further then. A budget below the node's `least` is not kept.
     """
     if not isinstance(node, Bag) or node.floor <= budget:
         return

@@ -197,13 +197,13 @@ class Invocation:
         if self.error is None:
             return None
         if self.settings.content == "full":
-            return well_formed(str(self.error))
+            return _said(self.error)
         return self.error.summary if isinstance(self.error, LoopspanError) else None
 
     def _exception(self, error: Exception) -> dict[str, Any]:
         told: dict[str, Any] = {names.EXCEPTION_TYPE: _qualified(type(error))}
         if self.settings.content == "full":
-            told[names.EXCEPTION_MESSAGE] = str(error)
+            told[names.EXCEPTION_MESSAGE] = _said(error)
             told[names.EXCEPTION_STACKTRACE] = "".join(traceback.format_exception(error))
         return self._told(names.EXCEPTION_EVENT, told)
 
@@ -252,6 +252,13 @@ def _well_formed(value: Any) -> Any:
             return [_well_formed(item) for item in value]
         case _:
             return value
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return well_formed(str(error))
+    except Exception:  # noqa: BLE001  # an exception of a tool may fail to tell itself
+        return "<exception str() failed>"
 
 
 def error_type(error: BaseException) -> str:

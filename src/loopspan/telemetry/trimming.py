@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from loopspan.jsontext import dump_text, load
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.cutting import byte_count, cut_text, mark_size
-from loopspan.telemetry.nodes import Bag, lines, size, tree
+from loopspan.telemetry.nodes import lines, plain, size, tree
 from loopspan.telemetry.pruning import level, prune
 
 MINIMUM = 160
@@ -147,16 +147,13 @@ def _structure(text: str) -> dict[str, Any] | list[Any] | None:
 
 def _fitted(value: dict[str, Any] | list[Any], limit: int) -> str | None:
     root = tree(value)
-    if root.least > limit or not isinstance(root, Bag):
-        return None
     prune(root, limit)
     found = list(lines(root))
     whole = sum(line.size for line in found)
     ranges = [(line.least, line.size) for line in found]
     height = level(ranges, limit - (size(root) - whole))
     for line in found:
-        room = max(line.least, height)
-        if room < line.size:
-            line.value = cut_text(line.value, room - 2, escaped=True)
-    text = dump_text(root.value())
+        if height < line.size:
+            line.value = cut_text(line.value, height - 2, escaped=True)
+    text = dump_text(plain(root))
     return text if byte_count(text) <= limit else None
