@@ -1,6 +1,12 @@
-"""A catalogue that has something in each of its tables."""
+"""Catalogues that are written for a test, and what is wrong with them."""
 
+import os
 from pathlib import Path
+
+import pytest
+
+from loopspan import ConfigurationError
+from loopspan.catalogue import Catalogue
 
 TEXT = """
 [configurations.a]
@@ -42,3 +48,23 @@ def write(folder: Path, text: str = TEXT) -> Path:
     path = folder / "loopspan.toml"
     path.write_text(text)
     return path
+
+
+GOOD = '[configurations.a]\nmodel = "demo:"\n'
+GOOD_B = '[configurations.b]\nmodel = "demo:"\n'
+SKILL = "---\nname: S\n---\nDo.\n"
+
+
+SOURCE = '[skill_sources.s]\npath = "skills"\n'
+
+
+def load(folder: Path, text: str | bytes) -> Catalogue:
+    path = folder / "loopspan.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Catalogue.load(path)
+
+
+def error_of(folder: Path, text: str | bytes) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load(folder, text)
+    return str(caught.value).replace(str(folder) + os.sep, "")

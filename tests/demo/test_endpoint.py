@@ -5,7 +5,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -36,9 +36,16 @@ def error_of(response: httpx.Response) -> JSON:
     return error
 
 
-def open_connections() -> int:
-    names = [thread.name for thread in threading.enumerate()]
-    return sum("process_request_thread" in name for name in names)
+@pytest.fixture
+def connections() -> Callable[[], int]:
+    """How many connections the endpoint has open, beside those of other tests' servers."""
+    others = {thread.ident for thread in threading.enumerate()}
+
+    def opened() -> int:
+        threads = [t.name for t in threading.enumerate() if t.ident not in others]
+        return sum("process_request_thread" in name for name in threads)
+
+    return opened
 
 
 def test_answer(client: httpx.Client) -> None:
@@ -64,12 +71,12 @@ def test_stream(client: httpx.Client) -> None:
     assert chunks[-1]["usage"]["completion_tokens"] > 0
 
 
-def test_connection_is_kept(client: httpx.Client) -> None:
+def test_connection_is_kept(client: httpx.Client, connections: Callable[[], int]) -> None:
     for stream in (False, True, False):
         assert ask(client, body("Hello", stream=stream)).status_code == 200
     assert ask(client, {}).status_code == 400
     assert client.get("/nothing").status_code == 404
-    assert open_connections() == 1
+    assert connections() == 1
 
 
 def test_models(client: httpx.Client) -> None:
@@ -194,16 +201,19 @@ def test_odd_http_is_answered_and_ended(client: httpx.Client, head: str, status:
 
 
 def test_client_that_goes_away_is_no_error(
-    client: httpx.Client, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    client: httpx.Client,
+    connections: Callable[[], int],
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     asked = body("slowly", stream=True)
     with client.stream("POST", "/chat/completions", json=asked) as response:
         next(response.iter_lines())
     client.close()
     deadline = time.monotonic() + 10
-    while open_connections() and time.monotonic() < deadline:
+    while connections() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert open_connections() == 0
+    assert connections() == 0
     assert capfd.readouterr() == ("", "")
     assert caplog.records == []
 
@@ -236,7 +246,9 @@ def test_failure_of_the_model_is_reported(
     assert (record.name, record.levelno) == ("loopspan.demo", logging.ERROR)
 
 
-def test_stop_ends_open_streams_and_the_next_request_starts_another(client: httpx.Client) -> None:
+def test_stop_ends_open_streams_and_the_next_request_starts_another(
+    client: httpx.Client, connections: Callable[[], int]
+) -> None:
     first = endpoint()
     asked = body("slowly", stream=True)
     with client.stream("POST", "/chat/completions", json=asked) as response:
@@ -245,7 +257,7 @@ def test_stop_ends_open_streams_and_the_next_request_starts_another(client: http
         stop()
         with pytest.raises(httpx.HTTPError):
             list(lines)
-    assert open_connections() == 0
+    assert connections() == 0
     assert not any(thread.name == "loopspan-demo" for thread in threading.enumerate())
     with pytest.raises(httpx.ConnectError):
         ask(client, body("Hello"))

@@ -26,8 +26,10 @@ from tests.telemetry.sinks import (
     MARK,
     Sink,
     everything,
+    exported,
     limited,
     masking,
+    text_of,
     through,
     traced,
 )
@@ -84,6 +86,20 @@ def test_pr_04_a_fresh_install_exports_no_content_and_shows_it_in_the_process(
     assert run is not None
     assert run.content == result.content
     assert "xylophone" in run.model_dump_json()
+
+
+def test_metadata_is_what_a_sink_gets_that_may_have_no_more() -> None:
+    with capture() as captured:
+        traced(captured, "xylophone", capture_raw=True)
+    sent = exported(captured, content="metadata")
+    told = "".join(span.to_json() for span in sent)
+    assert "xylophone" not in told
+    assert "rrr" not in told
+    first = next(span for span in sent if span.name.startswith("chat"))
+    assert json.loads(text_of(first, names.INPUT_MESSAGES))[1] == {
+        "role": "user",
+        "parts": [{"type": "text", "bytes": 9}],
+    }
 
 
 def test_what_the_sdk_dropped_is_still_said() -> None:

@@ -47,7 +47,8 @@ def test_a_key_is_masked_inside_json(rule: str, key: str) -> None:
         json.dumps(value),
         json.dumps(value, indent=2),
         json.dumps({"result": json.dumps({"again": json.dumps(value)})}),
-        "".join(rf"\u{ord(c):04x}" for c in key).join(('{"a":"', '"}')),
+        escaped := "".join(rf"\u{ord(c):04x}" for c in key).join(('{"a":"', '"}')),
+        json.dumps({"result": json.dumps({"again": escaped})}),
     ):
         masked = redact(text)
         json.loads(masked)
@@ -108,6 +109,27 @@ def test_a_field_that_is_called_a_secret_is_masked_whatever_it_holds(key: str) -
     assert redact(f"{{'{key}': 'a b', 'b': 1}}") == (
         f"{{'{key}': '[redacted: secret_field]', 'b': 1}}"
     )
+
+
+def test_a_field_is_masked_at_every_depth_of_json_in_json() -> None:
+    value: Any = {"password": 'hun"ter\\'}
+    for _ in range(3):
+        masked = redact(json.dumps(value))
+        assert "ter" not in masked
+        value = {"result": json.dumps(value)}
+    assert redact(r"cut: \"password\":\"hunter2\", and") == (
+        r"cut: \"password\":\"[redacted: secret_field]\", and"
+    )
+
+
+def test_what_is_masked_stays_as_it_is() -> None:
+    redaction = Redaction(patterns={"key": r"\w+_(?:key|field)"})
+    for text in (KEYS["openai"][1], json.dumps({"api_key": "x"}), "password=x"):
+        masked = redaction.redact(text)
+        assert "[redacted: " in masked
+        assert redaction.redact(masked) is masked
+    told = json.dumps({"password": "[redacted: api_key]"})
+    assert redact(told) is told
 
 
 def test_a_field_that_was_cut_in_the_middle_is_masked() -> None:

@@ -1,144 +1,21 @@
-"""Content cut inside its structure: what is left parses, fits, and says what it has lost."""
+"""Content cut inside its structure: what goes first, and what stays."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from loopspan import Blob, ToolCall, ToolCallResponse, assistant, system, user
-from loopspan.jsontext import dump_text, load
-from loopspan.messages import Message
-from loopspan.telemetry import cutting, nodes, semconv, trimming
+from loopspan.jsontext import dump_text
+from loopspan.messages import Choice, Message
+from loopspan.telemetry import cutting, nodes, trimming
 from loopspan.telemetry.content import (
-    Content,
-    arguments_text,
     choices_text,
-    definitions_text,
-    instructions_text,
     messages_text,
-    result_text,
 )
-from loopspan.telemetry.trimming import MINIMUM, Trimmed, trimmed
-from tests.telemetry.generated import choices, definitions, dialogues, messages, texts, values
-
-JSON = dict[str, Any]
-LEFT_OUT = semconv.LEFT_OUT
-IDENTITY = ("role", "type", "id", "name", "finish_reason", "modality", "mime_type", "file_id")
-
-limits = st.integers(MINIMUM, 6000)
-modes: st.SearchStrategy[Content] = st.sampled_from(["metadata", "full"])
-
-
-def size(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
-
-
-def checked(text: str, limit: int) -> tuple[Any, Trimmed]:
-    """What is left of a JSON text, and that it says what it lost, fits, and stays as it is."""
-    result = trimmed(text, limit)
-    assert result.text is not None
-    assert size(result.text) <= limit
-    again = trimmed(result.text, limit)
-    assert (again.text, again.cut) == (result.text, None)
-    if size(text) <= limit:
-        assert result == Trimmed(text, None)
-        assert result.text is text
-    elif result.cut is None:
-        assert load(result.text) == load(text)
-    else:
-        assert result.cut == (size(text), size(result.text))
-    json.loads(result.text)
-    return load(result.text), result
-
-
-def identity(item: JSON) -> JSON:
-    return {k: item[k] for k in IDENTITY if k in item}
-
-
-def assert_kept(before: Sequence[JSON], after: Sequence[JSON], *, newest: bool) -> None:
-    """What is left are the same items, one stretch of them replaced by a mark that counts it."""
-    places = [i for i, item in enumerate(after) if LEFT_OUT in item]
-    if not places:
-        assert [identity(item) for item in after] == [identity(item) for item in before]
-        pairs: Iterable[tuple[JSON, JSON]] = zip(before, after, strict=True)
-    else:
-        [place] = places
-        tail = len(after) - place - 1
-        assert after[place][LEFT_OUT] == len(before) - place - tail
-        kept = [*before[:place], *before[len(before) - tail :]]
-        rest = [*after[:place], *after[place + 1 :]]
-        assert [identity(item) for item in rest] == [identity(item) for item in kept]
-        if newest and rest:
-            assert tail
-            assert {item["role"] for item in before[:place]} <= {"system", "developer"}
-        pairs = zip(kept, rest, strict=True)
-    for old, new in pairs:
-        if "parts" in old:
-            assert_kept(old["parts"], new["parts"], newest=False)
-
-
-@given(dialogue=dialogues, limit=limits, mode=modes)
-def test_a_message_list_keeps_its_roles_ids_names_and_newest_messages(
-    dialogue: list[Message], limit: int, mode: Content
-) -> None:
-    text = messages_text(dialogue, mode)
-    left, _ = checked(text, limit)
-    assert_kept(load(text), left, newest=True)
-
-
-@given(answers=choices, limit=limits, mode=modes)
-def test_answers_keep_the_first_and_their_finish_reasons(
-    answers: list[Any], limit: int, mode: Content
-) -> None:
-    text = choices_text(answers, mode)
-    left, _ = checked(text, limit)
-    assert_kept(load(text), left, newest=False)
-    assert all("finish_reason" in item for item in left)
-
-
-@given(said=st.lists(messages, max_size=6), limit=limits, mode=modes)
-def test_system_instructions_keep_the_types_of_their_parts(
-    said: list[Message], limit: int, mode: Content
-) -> None:
-    text = instructions_text(said, mode)
-    left, _ = checked(text, limit)
-    assert_kept(load(text), left, newest=False)
-
-
-@given(tools=definitions, limit=limits, mode=modes)
-def test_tool_definitions_keep_their_names(tools: list[Any], limit: int, mode: Content) -> None:
-    text = definitions_text(tools, mode)
-    left, _ = checked(text, limit)
-    assert_kept(load(text), left, newest=False)
-
-
-@given(value=values, limit=limits)
-def test_arguments_and_results_stay_objects(value: Any, limit: int) -> None:
-    for text in (arguments_text(value, "full"), result_text(json.dumps(value), False, "full")):
-        left, _ = checked(text, limit)
-        assert isinstance(left, dict)
-
-
-@given(text=texts | values.map(json.dumps), limit=st.integers(0, 400))
-def test_any_text_and_any_limit_give_a_text_that_fits_or_none(text: str, limit: int) -> None:
-    result = trimmed(text, limit)
-    if result.text is None:
-        assert limit < MINIMUM
-        assert result.cut == (size(text), 0)
-    else:
-        assert size(result.text) <= limit
-
-
-@given(value=values, first=limits, second=limits)
-def test_a_second_cut_still_says_the_first_length(value: Any, first: int, second: int) -> None:
-    once, _ = checked(json.dumps({"long": "x" * 9000, "value": value}), max(first, second))
-    twice, _ = checked(json.dumps(once), min(first, second))
-    for left in (once, twice):
-        if isinstance(left.get("long"), str):
-            assert left["long"].endswith("of 9,000 bytes kept]")
+from loopspan.telemetry.trimming import Trimmed, trimmed
+from tests.telemetry.trimming import LEFT_OUT, checked, size
 
 
 def test_sz_02_longest_strings_are_cut_first_and_say_how_long_they_were() -> None:
@@ -200,6 +77,14 @@ def test_oldest_messages_are_left_out_where_there_is_no_room_for_all() -> None:
     assert left[-1]["parts"][0]["content"].startswith("Question 99?")
 
 
+def test_of_several_answers_the_first_stays() -> None:
+    answers = [Choice(assistant(f"Answer {i}. " * 20), "stop") for i in range(20)]
+    left, _ = checked(choices_text(answers, "full"), 600)
+    assert left[0]["parts"][0]["content"].startswith("Answer 0.")
+    assert left[-1][LEFT_OUT] == 20 - len(left[:-1])
+    assert left[-1]["finish_reason"] == "left_out"
+
+
 def test_what_was_left_out_before_is_counted_with_the_rest() -> None:
     dialogue = [user(f"Question {i}? " * 9) for i in range(100)]
     once, _ = checked(messages_text(dialogue, "full"), 3000)
@@ -211,12 +96,30 @@ def test_what_was_left_out_before_is_counted_with_the_rest() -> None:
 
 
 def test_elements_that_were_left_out_before_are_counted_with_the_rest() -> None:
-    once, _ = checked(json.dumps({"n": list(range(1000))}), 2000)
-    twice, _ = checked(json.dumps(once), 300)
-    for left in (once, twice):
+    value = {"n": list(range(1000)), "k": {f"key_{i}": i for i in range(1000)}}
+    once, _ = checked(json.dumps(value), 4000)
+    for limit in range(500, 3990, 30):
+        left, _ = checked(json.dumps(once), limit)
         *kept, mark = left["n"]
         assert kept == list(range(len(kept)))
         assert mark == f"[{1000 - len(kept)} left out]"
+        keys = [key for key in left["k"] if key != "…"]
+        assert keys == [f"key_{i}" for i in range(len(keys))]
+        assert left["k"]["…"] == f"{1000 - len(keys)} left out"
+
+
+def test_no_message_is_left_out_as_long_as_cutting_strings_suffices() -> None:
+    dialogue = [assistant(ToolCall("look", {"at": "x" * 900}, id=f"call_{i}")) for i in range(9)]
+    left, _ = checked(messages_text(dialogue, "full"), 1300)
+    assert [m["parts"][0]["id"] for m in left] == [f"call_{i}" for i in range(9)]
+    assert all("of 900 bytes kept]" in m["parts"][0]["arguments"]["at"] for m in left)
+
+
+def test_the_newest_message_stays_where_there_is_room_for_no_other() -> None:
+    dialogue = [user(f"Question {i}: " + "why? " * 100) for i in range(9)]
+    left, _ = checked(messages_text(dialogue, "full"), 200)
+    assert left[0][LEFT_OUT] == 8
+    assert left[1]["parts"][0]["content"].endswith(" of 512 bytes kept]")
 
 
 def test_base64_goes_before_any_text() -> None:
@@ -247,12 +150,32 @@ def test_base64_of_a_provider_s_own_form_goes_too() -> None:
     assert left["source"]["data"] == "… [cut: 0 of 5,000 bytes kept]"
 
 
+@pytest.mark.parametrize("character", ["\\", '"', "\n", "\x01", "a\\", "€", "👋", 'x"\x1f\\'])
+def test_a_string_is_cut_between_its_escapes_as_close_as_can_be(character: str) -> None:
+    for limit in range(200, 220):
+        left, result = checked(json.dumps([character * 400]), limit)
+        kept, _ = left[0].split("… ")
+        assert (character * 400).startswith(kept)
+        assert len((result.text or "").encode()) > limit - 12
+
+
 def test_white_space_alone_is_no_loss() -> None:
     text = json.dumps({"a": [1, 2, 3]}, indent=8)
     assert trimmed(text, 20) == Trimmed('{"a":[1,2,3]}', None)
 
 
-@pytest.mark.parametrize("text", ["x" * 3000, "€" * 1000, "👋" * 750, '{"a": "' + "x" * 3000])
+ODD = ("x" * 3000, "€" * 1000, "👋" * 750, '{"a": "' + "x" * 3000)
+
+
+@pytest.mark.parametrize("text", ["\ud800" * 1000, '["' + "\ud800" * 1000 + '"]'])
+def test_lone_surrogates_do_no_harm(text: str) -> None:
+    result = trimmed(text, 500)
+    assert result.text is not None
+    assert len(result.text.encode()) <= 500
+    assert "\ufffd" in result.text
+
+
+@pytest.mark.parametrize("text", ODD)
 def test_text_that_is_no_json_is_cut_at_a_character(text: str) -> None:
     result = trimmed(text, 1000)
     assert result.text is not None

@@ -56,4 +56,4 @@ def test_what_events_of_one_name_lose_is_added_up() -> None:
     cuts: trimming.Cuts = {}
     for size in (200, 300):
         fitted_event("exception", {"exception.message": "x" * size}, 100, cuts)
-    assert cuts == {"exception.message": (500, 199 + 1)}
+    assert cuts == {"exception.message": (500, 99 + 99)}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from loopspan.jsontext import dump, well_formed
+from loopspan.jsontext import dump, load, well_formed
 from loopspan.tools.results import cut_mark
 
 _MARK = re.compile(r"… \[cut: [\d,]+ of ([\d,]+) bytes kept\]\Z")
 _LONGEST_MARK = 80
-_SHORT_ESCAPES = frozenset('"\\\n\r\t\b\f')
 
 
 def byte_count(text: str) -> int:
@@ -50,17 +49,19 @@ def _unmarked(text: str) -> tuple[str, int]:
 
 def _fitting(text: str, room: int) -> str:
     """Return the longest start of a text that takes at most `room` bytes between quotes of JSON."""
-    used = 0
-    for index, character in enumerate(text):
-        used += _width(character)
-        if used > room:
-            return text[:index]
-    return text
+    escaped = dump(text)[1:-1]
+    if len(escaped) <= room:
+        return text
+    start = escaped[:room].decode("utf-8", "ignore")
+    whole: str = load(f'"{start[: _end_of_whole(start)]}"')
+    return whole
 
 
-def _width(character: str) -> int:
-    if character in _SHORT_ESCAPES:
-        return 2
-    if character < " ":
-        return 6
-    return byte_count(character)
+def _end_of_whole(start: str) -> int:
+    """Return where a start of escaped text ends without the escape that was cut in its middle."""
+    at = start.rfind("\\")
+    if at < 0:
+        return len(start)
+    backslashes = at + 1 - len(start[: at + 1].rstrip("\\"))
+    needed = 6 if start[at + 1 : at + 2] == "u" else 2
+    return at if backslashes % 2 and len(start) - at < needed else len(start)

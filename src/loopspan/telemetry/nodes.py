@@ -1,7 +1,8 @@
 """A JSON value as a tree that knows what may be cut of it, and how small it can become.
 
 Sizes are in bytes of compact JSON. The `floor` of a node is what it takes with its strings cut
-short, its `least` what it takes with everything left out that may be.
+short, `tight` with nothing left of them but their marks, its `least` with everything left out that
+may be.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from loopspan.telemetry import semconv as names
 from loopspan.telemetry.cutting import cut_text, json_size, mark_size
 
 SHORT = 80
-"""The size down to which strings are cut before anything is left out."""
+"""What is worth showing of a string, where others have to be left out for it."""
 
 _SHORTEST_MARK = 30
 _DEEPEST = 64
@@ -58,6 +59,10 @@ class Leaf:
         return self.size
 
     @property
+    def tight(self) -> int:
+        return self.size
+
+    @property
     def least(self) -> int:
         return self.size
 
@@ -73,6 +78,10 @@ class Line:
     @property
     def floor(self) -> int:
         return min(self.size, max(SHORT, self.least))
+
+    @property
+    def tight(self) -> int:
+        return self.least
 
 
 @dataclass(slots=True)
@@ -91,15 +100,16 @@ class Bag:
     holds: Holds = "values"
     left: int = 0
     floor: int = 0
+    tight: int = 0
     least: int = 0
 
     def __post_init__(self) -> None:
         around = [self.around(i) for i in range(len(self.items))]
-        own = 1 + (self.mark_size() if self.left else 0)
-        whole = own + sum(a + i.floor for a, i in zip(around, self.items, strict=True))
+        own = 1 + sum(around) + (self.mark_size() if self.left else 0)
         bare = 1 + self.mark_size() + sum(around[i] + self.items[i].least for i in self.must)
-        self.floor = max(2, whole)
-        self.least = min(self.floor, bare)
+        self.floor = max(2, own + sum(item.floor for item in self.items))
+        self.tight = max(2, own + sum(item.tight for item in self.items))
+        self.least = min(self.tight, bare)
 
     def around(self, index: int) -> int:
         """Return what an element takes beside itself: its key, its colon, its comma."""

@@ -144,26 +144,30 @@ def _unless_same(span: Outgoing, changed: Outgoing) -> Outgoing:
     return span if same else changed
 
 
-def _texts(span: Outgoing) -> Iterator[str]:
-    """Yield all texts of a span, apart from each other where they have nothing in common."""
-    yield from (span.name, "\n", span.description or "", "\n")
+def _texts(span: Outgoing) -> list[str]:
+    """Return all texts of a span, apart from each other where they have nothing in common."""
+    texts = [span.name, "\n", span.description or "", "\n"]
     for name, value in span.attributes.items():
-        yield from _strings(name, value)
+        _add_texts(texts, name, value)
     for event in span.events:
         for name, value in (event.attributes or {}).items():
-            yield from (str(value),) if name == names.RAW_BODY else _strings(name, value)
+            if name == names.RAW_BODY:
+                texts.append(str(value))  # the next part goes on where this one ends
+            else:
+                _add_texts(texts, name, value)
+    return texts
 
 
-def _strings(name: str, value: Any) -> Iterator[str]:
+def _add_texts(texts: list[str], name: str, value: Any) -> None:
     match value:
         case str():
-            yield from (name, "=", value, "\n")
+            texts += (name, "=", value, "\n")
         case list() | tuple():
             for item in value:
-                yield from _strings(name, item)
+                _add_texts(texts, name, item)
         case Mapping():
             for key, item in value.items():
-                yield from _strings(key, item)
+                _add_texts(texts, key, item)
 
 
 def _changed(name: str, value: Any, change: Callable[[str, str], str]) -> Any:

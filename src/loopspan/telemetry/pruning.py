@@ -24,11 +24,11 @@ def level(ranges: Sequence[tuple[int, int]], budget: int) -> int:
 
 
 def prune(node: Node, budget: int) -> None:
-    """Leave elements out until the tree, its strings cut short, fits `budget`.
+    """Leave elements out until cutting the strings of the tree suffices to fit `budget`.
 
-    Strings may have to be cut further then. A budget below the node's `least` is not kept.
+    A budget below the node's `least` is not kept.
     """
-    if not isinstance(node, Bag) or node.floor <= budget:
+    if not isinstance(node, Bag) or node.tight <= budget:
         return
     room = budget - 1 - node.mark_size()
     chosen, room = _chosen(node, room)
