@@ -112,6 +112,12 @@ class RunTrace(SpanProcessor):
             spans = None if kept is None else kept.records()
         return read_run(spans) if spans else None
 
+    def spans(self, run_id: str) -> tuple[SpanRecord, ...]:
+        """Return the spans of a run as plain data, those that are still open first."""
+        with self._lock:
+            kept = self._kept.get(run_id)
+            return () if kept is None else tuple(kept.records())
+
     def runs(self) -> tuple[Run, ...]:
         """Return all runs that are kept, the oldest first."""
         with self._lock:
