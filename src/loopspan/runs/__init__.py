@@ -1,5 +1,6 @@
 """Runs as people read them: steps out of spans, from this process or from anywhere."""
 
+from loopspan.runs.findings import Finding, findings
 from loopspan.runs.reader import read_run, read_runs
 from loopspan.runs.run_trace import RunEvent, RunTrace
 from loopspan.runs.steps import (
@@ -10,16 +11,21 @@ from loopspan.runs.steps import (
     RunStep,
     ToolStep,
 )
+from loopspan.runs.times import Times, times
 
 __all__ = [
     "AssembledStep",
     "ChatStep",
+    "Finding",
     "RequestStep",
     "Run",
     "RunEvent",
     "RunStep",
     "RunTrace",
+    "Times",
     "ToolStep",
+    "findings",
     "read_run",
     "read_runs",
+    "times",
 ]
