@@ -12,9 +12,9 @@ from loopspan.cli.facts import Fact, ProviderFact, facts, providers
 from loopspan.cli.lines import JsonLines
 from loopspan.cli.probe import probe_all
 from loopspan.cli.skills import catalogue_facts
-from loopspan.cli.text import Line, Style
 from loopspan.cli.views import open_writer
-from loopspan.cli.visible import visible
+from loopspan.runs.text.lines import Line, Style
+from loopspan.runs.text.visible import visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

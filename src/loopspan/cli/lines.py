@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO
 
-from loopspan.cli.visible import visible_json
 from loopspan.flow.events import ReasoningDelta, TextDelta
 from loopspan.jsontext import dump_text
 from loopspan.runs import Run, RunStep
+from loopspan.runs.text.visible import visible_json
 
 
 class JsonLines:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
-from loopspan.cli.figures import one_line
-from loopspan.cli.parts import call_text
-from loopspan.cli.visible import visible
 from loopspan.runs import ToolStep
+from loopspan.runs.text.figures import one_line
+from loopspan.runs.text.parts import call_text
+from loopspan.runs.text.visible import visible
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 

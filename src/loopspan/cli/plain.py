@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TextIO
 
-from loopspan.cli.steps import StepText
-from loopspan.cli.summary import summary
-from loopspan.cli.text import Line
 from loopspan.flow.events import ReasoningDelta, TextDelta
 from loopspan.runs import Run, RunStep
+from loopspan.runs.text.lines import Line
+from loopspan.runs.text.steps import StepText
+from loopspan.runs.text.summary import summary
 
 
 class PlainView:

@@ -12,13 +12,13 @@ import httpx
 from opentelemetry.trace import NoOpTracerProvider
 
 from loopspan.cli.facts import ProviderFact
-from loopspan.cli.figures import duration
 from loopspan.cli.stderr import masked
 from loopspan.configuration import ToolOptions
 from loopspan.errors import ConfigurationError, LoopspanError
 from loopspan.loop import RetryPolicy, ToolLoop
 from loopspan.messages import Parameters
 from loopspan.providers.connect import adapter
+from loopspan.runs.text.figures import duration
 
 MODELS: Mapping[str, str] = {
     "openai": "gpt-4.1-nano",

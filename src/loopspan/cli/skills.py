@@ -11,14 +11,14 @@ from pathlib import Path
 from loopspan.catalogue import Catalogue, SkillState, lock_path, lock_skills
 from loopspan.catalogue.lock import states
 from loopspan.cli.facts import Fact
-from loopspan.cli.figures import count
 from loopspan.cli.lines import JsonLines
 from loopspan.cli.settings import DEFAULT_CATALOGUE, open_catalogue
 from loopspan.cli.stderr import say
-from loopspan.cli.text import Line, Style
 from loopspan.cli.views import open_writer
-from loopspan.cli.visible import visible
 from loopspan.errors import ConfigurationError
+from loopspan.runs.text.figures import count
+from loopspan.runs.text.lines import Line, Style
+from loopspan.runs.text.visible import visible
 
 _STYLES: Mapping[str, Style] = {
     "ok": "good",

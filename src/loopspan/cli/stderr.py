@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from loopspan.builtin.masking import is_secret_name
-from loopspan.cli.visible import visible
+from loopspan.runs.text.visible import visible
 from loopspan.secrets import Secret
 
 _SHORTEST_SECRET = 8

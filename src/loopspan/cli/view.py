@@ -12,11 +12,11 @@ from rich.rule import Rule
 from rich.text import Text
 
 from loopspan.cli.now import Now
-from loopspan.cli.steps import StepText
-from loopspan.cli.summary import Summary, summary
-from loopspan.cli.text import Line, Style
 from loopspan.flow.events import ReasoningDelta, TextDelta
 from loopspan.runs import ChatStep, RequestStep, Run, RunStep, ToolStep
+from loopspan.runs.text.lines import Line, Style
+from loopspan.runs.text.steps import StepText
+from loopspan.runs.text.summary import Summary, summary
 
 STYLES: Mapping[Style, str] = {
     "plain": "",

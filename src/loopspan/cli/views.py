@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from loopspan.cli.lines import JsonLines
 from loopspan.cli.plain import PlainView
-from loopspan.cli.text import Line
 from loopspan.environment import variable
 from loopspan.flow.events import ReasoningDelta, TextDelta
 from loopspan.loop import RunResult
 from loopspan.runs import Run, RunEvent, RunStep
+from loopspan.runs.text.lines import Line
 
 if TYPE_CHECKING:
     from loopspan.cli.view import TerminalView

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from loopspan.cli.figures import cut
-from loopspan.cli.visible import visible
 from loopspan.runs import RunStep
+from loopspan.runs.text.figures import cut
+from loopspan.runs.text.visible import visible
 
 Style: TypeAlias = Literal[
     "plain", "round", "reply", "tool", "call", "thinking", "note", "error", "good", "warning"

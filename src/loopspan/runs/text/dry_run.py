@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from loopspan.cli.figures import count
-from loopspan.cli.parts import joined, message_text
-from loopspan.cli.text import Line, block, unknown
-from loopspan.cli.visible import visible
 from loopspan.runs import AssembledStep
+from loopspan.runs.text.figures import count
+from loopspan.runs.text.lines import Line, block, unknown
+from loopspan.runs.text.parts import joined, message_text
+from loopspan.runs.text.visible import visible
 
 
 def assembled_lines(step: AssembledStep) -> list[Line]:

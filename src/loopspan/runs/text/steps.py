@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from loopspan.cli.dry_run import assembled_lines
-from loopspan.cli.figures import count, duration, one_line, tokens, usd
-from loopspan.cli.parts import call_text, joined, message_text
-from loopspan.cli.text import Line, Style, block, unknown
-from loopspan.cli.visible import visible
 from loopspan.runs import AssembledStep, ChatStep, RequestStep, RunStep, ToolStep
 from loopspan.runs.steps import RawBodies
+from loopspan.runs.text.dry_run import assembled_lines
+from loopspan.runs.text.figures import count, duration, one_line, tokens, usd
+from loopspan.runs.text.lines import Line, Style, block, unknown
+from loopspan.runs.text.parts import call_text, joined, message_text
+from loopspan.runs.text.visible import visible
 
 
 @dataclass(frozen=True, slots=True)

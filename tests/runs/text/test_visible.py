@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from loopspan.cli.visible import visible, visible_json
+from loopspan.runs.text.visible import visible, visible_json
 
 WRITTEN_WITH = frozenset("\t\n\u200c\u200d")
 """Characters of these categories that texts need."""

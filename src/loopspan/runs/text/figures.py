@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from loopspan.cli.visible import visible
 from loopspan.runs.steps import TokenUsage
+from loopspan.runs.text.visible import visible
 
 _ROW = 100
 """The characters that count as one line of a text that is cut."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from loopspan.cli.figures import cut, duration, one_line, tokens, usd
 from loopspan.runs.steps import TokenUsage
+from loopspan.runs.text.figures import cut, duration, one_line, tokens, usd
 
 
 @pytest.mark.parametrize(

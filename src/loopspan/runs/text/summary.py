@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from loopspan.cli.figures import duration, tokens, usd
-from loopspan.cli.text import Line, Style
-from loopspan.cli.visible import visible
 from loopspan.runs import ChatStep, Run
 from loopspan.runs.steps import RunOutcome
+from loopspan.runs.text.figures import duration, tokens, usd
+from loopspan.runs.text.lines import Line, Style
+from loopspan.runs.text.visible import visible
 
 OUTCOMES: Mapping[RunOutcome, tuple[str, Style]] = {
     "running": ("Still running", "warning"),

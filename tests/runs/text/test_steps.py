@@ -4,11 +4,11 @@ from typing import Any, get_args
 
 import pytest
 
-from loopspan.cli.steps import ALL, Limits, step_lines
-from loopspan.cli.summary import OUTCOMES, summary
 from loopspan.loop import Outcome
 from loopspan.runs import AssembledStep, ChatStep, RequestStep, Run, RunStep, ToolStep
 from loopspan.runs.steps import Cut, Missing, Retry, RunOutcome, StepError, TokenUsage
+from loopspan.runs.text.steps import ALL, Limits, step_lines
+from loopspan.runs.text.summary import OUTCOMES, summary
 
 START: dict[str, Any] = {"round": 1, "started_at": 0, "span_id": "a", "duration_ms": 5.0}
 
