@@ -12,6 +12,8 @@ LoopspanError
 │   ├── BadResponse             not JSON, not of the expected shape, or an error inside a 200
 │   └── ConnectionFailed        no connection, or one that broke
 │       └── ConnectionTimeout   no answer in time
+├── SourceError                 a backend or file could not give its runs
+│   └── RunNotFound             it answers, and has no such trace or run
 └── ToolError                   what went wrong with a tool call; the model gets a generic result
     ├── UnknownTool
     ├── ToolRefused
@@ -146,6 +148,22 @@ class ConnectionTimeout(ConnectionFailed):
     """The provider did not answer in time."""
 
     advice = "Raise the timeout of the HTTP client, or try again."
+
+
+class SourceError(LoopspanError):
+    """A source of runs could not give them: unreachable, refused, too large, or not readable.
+
+    `message` says what happened and where, `hint` what to do next.
+    """
+
+    def __init__(self, message: str, hint: str) -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(f"{message}; {hint}")
+
+
+class RunNotFound(SourceError):
+    """The source answers, and has no such trace or run."""
 
 
 class ToolError(LoopspanError):

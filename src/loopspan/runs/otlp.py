@@ -7,7 +7,6 @@ Ids come in hex or base64, enums as numbers or names, 64-bit numbers as text or 
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -39,7 +38,7 @@ def spans(document: Any) -> Iterator[SpanRecord]:
 
 
 def _span(span: Mapping[str, Any]) -> SpanRecord:
-    status = span.get("status") or {}
+    status = _mapping(span.get("status"))
     code = str(status.get("code") or "").removeprefix("STATUS_CODE_")
     ended = _nanoseconds(span.get("endTimeUnixNano"))
     return SpanRecord(
@@ -49,7 +48,7 @@ def _span(span: Mapping[str, Any]) -> SpanRecord:
         parent_id=_id(span.get("parentSpanId"), 8),
         started_at=_nanoseconds(span.get("startTimeUnixNano")) or 0,
         ended_at=ended,
-        attributes=_attributes(span.get("attributes")),
+        attributes=attributes_of(span.get("attributes")),
         events=tuple(sorted(map(_event, _list(span.get("events"))), key=lambda e: e.at)),
         status=_STATES.get(code, "unset"),
         status_message=status.get("message") or None,
@@ -58,11 +57,12 @@ def _span(span: Mapping[str, Any]) -> SpanRecord:
 
 def _event(event: Mapping[str, Any]) -> SpanEvent:
     at = _nanoseconds(event.get("timeUnixNano")) or 0
-    return SpanEvent(str(event.get("name") or ""), at, _attributes(event.get("attributes")))
+    return SpanEvent(str(event.get("name") or ""), at, attributes_of(event.get("attributes")))
 
 
-def _attributes(attributes: Any) -> dict[str, Any]:
-    return {str(each.get("key")): _value(each.get("value") or {}) for each in _list(attributes)}
+def attributes_of(attributes: Any) -> dict[str, Any]:
+    """Return attributes, given as OTLP's list of keys and values, by their name."""
+    return {str(each.get("key")): _value(_mapping(each.get("value"))) for each in _list(attributes)}
 
 
 def _value(value: Mapping[str, Any]) -> Any:
@@ -70,18 +70,18 @@ def _value(value: Mapping[str, Any]) -> Any:
         case {"stringValue": text}:
             return text
         case {"intValue": number}:
-            return int(number)
-        case {"doubleValue": number}:
+            return _integer(number)
+        case {"doubleValue": str() | int() | float() as number}:
             return float(number)
         case {"boolValue": flag}:
             return flag
         case {"arrayValue": {"values": [*values]}}:
-            return [_value(each) for each in values]
+            return [_value(_mapping(each)) for each in values]
         case {"arrayValue": _}:
             return []
         case {"kvlistValue": pairs}:
-            return _attributes(pairs.get("values"))
-        case {"bytesValue": text}:
+            return attributes_of(_mapping(pairs).get("values"))
+        case {"bytesValue": str(text)}:
             return base64.b64decode(text)
         case _:
             return None
@@ -95,15 +95,30 @@ def _id(value: Any, size: int) -> str | None:
     if not re.fullmatch(rf"[0-9a-fA-F]{{{2 * size}}}", text):
         padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
         try:
-            text = base64.b64decode(padded).hex()
-        except binascii.Error:
-            raise ValueError(f"the id {text!r} is neither hex nor base64") from None
+            data = base64.b64decode(padded, validate=True)
+        except ValueError:
+            data = b""
+        if len(data) != size:
+            raise ValueError(f"the id {text[:40]!r} is neither hex nor base64 of {size} bytes")
+        text = data.hex()
     return None if set(text) == {"0"} else text.lower()
 
 
 def _nanoseconds(value: Any) -> int | None:
-    return int(value) if value else None
+    return _integer(value) if value else None
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _integer(value: Any) -> int:
+    try:
+        return int(value)
+    except (OverflowError, TypeError):
+        raise ValueError(f"{value!r} is no whole number") from None
+
+
+def _list(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects of a list; what is none of them is left out."""
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

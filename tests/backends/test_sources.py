@@ -1,0 +1,88 @@
+"""The source of a real Jaeger gives the run that was recorded, and lists it."""
+
+import secrets
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+
+from loopspan.errors import RunNotFound
+from loopspan.runs import Run
+from loopspan.runs.sources import JaegerSource, Query
+from loopspan.runs.sources.summary import summary_of
+from loopspan.testing import capture
+from tests.backends.jaeger_server import Jaeger
+from tests.runs.generated import Case, cases, made
+from tests.runs.sources.recorded import recorded
+from tests.runs.sources.shapes import WAYS, Way
+
+pytestmark = pytest.mark.backends
+
+
+class OwnIds(RandomIdGenerator):
+    """Ids that differ in each example: hypothesis seeds the random numbers of the SDK's."""
+
+    def generate_span_id(self) -> int:
+        return 1 + secrets.randbelow(2**64 - 1)
+
+    def generate_trace_id(self) -> int:
+        return 1 + secrets.randbelow(2**128 - 1)
+
+
+def exporting(jaeger: Jaeger, provider: TracerProvider) -> None:
+    exporter = OTLPSpanExporter(endpoint=f"{jaeger.otlp_http}/v1/traces")
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    provider.id_generator = OwnIds()
+
+
+def arrived(jaeger: Jaeger, run: Run, spans: int) -> str:
+    """Wait until Jaeger has the spans of a run, and return its trace id."""
+    assert run.trace_id is not None
+    jaeger.trace(run.trace_id, spans=spans)
+    return run.trace_id
+
+
+@settings(
+    max_examples=50,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # each example waits for Jaeger
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(case=cases, way=st.sampled_from(WAYS))
+def test_a_generated_run_is_the_same_from_jaeger(jaeger: Jaeger, case: Case, way: Way) -> None:
+    with capture() as captured:
+        exporting(jaeger, captured.provider)
+        run = made(case, captured).run
+        captured.provider.force_flush()
+        told = way(JaegerSource(jaeger.query), arrived(jaeger, run, len(captured.spans)))
+
+    assert told.runs == (run,)
+    assert (told.partial, told.warnings) == (False, ())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_trace_that_jaeger_does_not_have_is_not_found(jaeger: Jaeger, way: Way) -> None:
+    with pytest.raises(RunNotFound, match=f"Jaeger at {jaeger.query} has no trace"):
+        way(JaegerSource(jaeger.query), "ab" * 16)
+
+
+def test_jaeger_lists_the_runs_of_a_service_and_of_all(jaeger: Jaeger) -> None:
+    resource = Resource({"service.name": "listed"})
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+    exporting(jaeger, provider)
+    runs = [recorded(provider) for _ in range(2)]
+    provider.shutdown()
+    for run in runs:
+        arrived(jaeger, run, spans=4)
+    source = JaegerSource(jaeger.query)
+    expected = tuple(summary_of(run) for run in reversed(runs))
+    assert source.search(Query(service="listed")).runs == expected
+    assert set(expected) <= set(source.search(Query(limit=1000)).runs)
+    until = datetime.now(UTC) - timedelta(hours=2)
+    assert source.search(Query(service="listed", until=until)).runs == ()
