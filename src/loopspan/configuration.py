@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -11,6 +12,7 @@ from loopspan.messages import Parameters, ToolChoice
 from loopspan.telemetry.content import Content
 from loopspan.tools import Actor
 
+_RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 DEFAULT_MAX_ROUNDS = 5
 MAX_ROUNDS_CEILING = 20
 
@@ -94,6 +96,7 @@ class ToolOptions:
     conversation_id: str | None = None
     session_id: str | None = None
     user_id: str | None = None
+    run_id: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -101,6 +104,10 @@ class ToolOptions:
             raise ConfigurationError(f"allow is the text {self.allow!r}; give a tuple of names")
         if self.max_rounds is not None:
             check_max_rounds(self.max_rounds)
+        if self.run_id is not None and not _RUN_ID.fullmatch(self.run_id):
+            raise ConfigurationError(
+                f"run_id is {self.run_id!r}; give 1 to 64 letters, digits, '_', '-' and '.'"
+            )
         if self.parallel < 1:
             raise ConfigurationError(f"parallel is {self.parallel!r}; give 1 or more")
         if self.max_tool_calls is not None and self.max_tool_calls < 0:

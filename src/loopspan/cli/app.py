@@ -9,6 +9,7 @@ import typer
 from loopspan.cli import options as opt
 from loopspan.cli.check import CheckSettings, check
 from loopspan.cli.ending import ended
+from loopspan.cli.playground import PORT, PlaygroundSettings, playground
 from loopspan.cli.run import run
 from loopspan.cli.settings import RunSettings
 from loopspan.cli.skills import list_skills, lock
@@ -63,6 +64,39 @@ def run_command(
     given |= {"tools": _names(tools) or (), "allow": _names(allow)}
 
     raise typer.Exit(ended(lambda: run(RunSettings(**given))))
+
+
+@app.command("playground")
+def playground_command(
+    catalogue: opt.Catalogue = None,
+    tools: opt.Tools = None,
+    host: opt.Host = "127.0.0.1",
+    port: opt.Port = PORT,
+    allowed_host: opt.AllowedHosts = None,
+    jaeger: opt.Jaeger = None,
+    tempo: opt.Tempo = None,
+    no_open: opt.NoOpen = False,
+) -> None:
+    """Serve a page that runs configurations and shows each step, live.
+
+    It prints a link that logs in once and opens it; only this machine reaches the page.
+    """
+
+    def serve() -> int:
+        return playground(
+            PlaygroundSettings(
+                catalogue=catalogue,
+                tools=_names(tools) or (),
+                host=host,
+                port=port,
+                allowed_hosts=_names(allowed_host) or (),
+                jaeger=jaeger,
+                tempo=tempo,
+                open_browser=not no_open,
+            )
+        )
+
+    raise typer.Exit(ended(serve))
 
 
 skills_app = typer.Typer(help="The skills of a catalogue and their checksums.")

@@ -131,3 +131,30 @@ ProbedModels: TypeAlias = Annotated[
         help="Probe this model instead of its provider's usual one; repeatable.",
     ),
 ]
+
+Host: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Listen on this address; one that other machines reach needs --allowed-host.",
+    ),
+]
+Port: TypeAlias = Annotated[
+    int,
+    typer.Option(metavar="N", parser=whole_number, help="Listen on this port; 0 takes a free one."),
+]
+AllowedHosts: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Answer to this host too, such as 'name:8600' or 'https://name'; repeat it, or "
+        "separate several by commas.",
+    ),
+]
+Jaeger: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="URL", help="Open traces of this Jaeger by their id.")
+]
+Tempo: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="URL", help="Open traces of this Tempo by their id.")
+]
+NoOpen: TypeAlias = Annotated[bool, typer.Option("--no-open", help="Open no browser.")]

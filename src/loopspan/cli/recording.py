@@ -4,28 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
-from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-from opentelemetry.sdk.trace import SpanLimits, TracerProvider
-from opentelemetry.sdk.trace.sampling import ALWAYS_ON
-
-from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
 from loopspan.runs import RunTrace
 from loopspan.telemetry.content import Content
-from loopspan.telemetry.setup import exporting_processor
-
-_LIMITS = (
-    "max_attributes",
-    "max_events",
-    "max_links",
-    "max_span_attributes",
-    "max_event_attributes",
-    "max_link_attributes",
-    "max_attribute_length",
-    "max_span_attribute_length",
-)
-"""What is not limited, whatever the environment says: a cut attribute could not be shown."""
+from loopspan.telemetry.setup import exporting_processor, private_provider
 
 _TELLING = ("opentelemetry.exporter", "opentelemetry.sdk")
 
@@ -80,25 +62,6 @@ class Recording:
 
     def __init__(self, export: Export | None = None) -> None:
         """Raises `ConfigurationError` where the environment switches tracing off."""
-        if (variable(OTEL_SDK_DISABLED) or "").strip().lower() == "true":
-            raise ConfigurationError(
-                "OTEL_SDK_DISABLED is true, so nothing can be shown; unset it for this command"
-            )
         self.run_trace = RunTrace()
-        self.provider = TracerProvider(
-            sampler=ALWAYS_ON,
-            resource=_resource(),
-            shutdown_on_exit=False,
-            span_limits=SpanLimits(**dict.fromkeys(_LIMITS, SpanLimits.UNSET)),
-        )
-        self.provider.add_span_processor(self.run_trace)
-        if export is not None:
-            self.provider.add_span_processor(export.processor)
-
-
-def _resource() -> Resource:
-    """Return what the environment says of this program, its name where it says none."""
-    found = Resource.create()
-    if str(found.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
-        return found.merge(Resource({SERVICE_NAME: "loopspan"}))
-    return found
+        exporting = () if export is None else (export.processor,)
+        self.provider = private_provider(self.run_trace, *exporting)

@@ -106,7 +106,7 @@ def tools_of(settings: RunSettings, catalogue: Catalogue | None) -> ToolRegistry
     if settings.no_tools:
         return ToolRegistry()
     if settings.tools:
-        _look_here_too()
+        look_here_too()
         registry = ToolRegistry.from_modules(settings.tools)
     elif catalogue is not None:
         registry = catalogue.tools()
@@ -123,7 +123,7 @@ def tools_of(settings: RunSettings, catalogue: Catalogue | None) -> ToolRegistry
     return registry
 
 
-def _look_here_too() -> None:
+def look_here_too() -> None:
     """Let modules of the current folder be found, after all that is installed."""
     here = str(Path.cwd())
     if here not in sys.path:

@@ -173,6 +173,6 @@ class ToolLoop:
             self._messages,
             options.capture_raw,
             self._compat,
-            plan.shared_attributes(uuid.uuid4().hex),
+            plan.shared_attributes(options.run_id or uuid.uuid4().hex),
         )
         return Rounds(plan, settings)

@@ -118,6 +118,12 @@ class RunTrace(SpanProcessor):
             kept = self._kept.get(run_id)
             return () if kept is None else tuple(kept.records())
 
+    def run_ids(self) -> tuple[str, ...]:
+        """Return the ids of all runs that are kept, the oldest first."""
+        with self._lock:
+            self._forget_old()
+            return tuple(self._kept)
+
     def runs(self) -> tuple[Run, ...]:
         """Return all runs that are kept, the oldest first."""
         with self._lock:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from opentelemetry import trace
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
+from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import (
     BatchSpanProcessor,
     ConsoleSpanExporter,
     SpanExporter,
 )
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
@@ -52,6 +54,47 @@ def configure(
         provider.add_span_processor(exporting)
     trace.set_tracer_provider(provider)
     return provider
+
+
+def private_provider(*processors: SpanProcessor) -> TracerProvider:
+    """Return a tracer provider of its own: nothing of the environment thins its spans out.
+
+    It samples every run and cuts no attribute, since a cut one could not be shown. Raises
+    `ConfigurationError` where the environment switches tracing off.
+    """
+    if (variable(OTEL_SDK_DISABLED) or "").strip().lower() == "true":
+        raise ConfigurationError(
+            "OTEL_SDK_DISABLED is true, so nothing can be shown; unset it for this command"
+        )
+    provider = TracerProvider(
+        sampler=ALWAYS_ON,
+        resource=_resource(),
+        shutdown_on_exit=False,
+        span_limits=SpanLimits(**dict.fromkeys(_LIMITS, SpanLimits.UNSET)),
+    )
+    for processor in processors:
+        provider.add_span_processor(processor)
+    return provider
+
+
+_LIMITS = (
+    "max_attributes",
+    "max_events",
+    "max_links",
+    "max_span_attributes",
+    "max_event_attributes",
+    "max_link_attributes",
+    "max_attribute_length",
+    "max_span_attribute_length",
+)
+
+
+def _resource() -> Resource:
+    """Return what the environment says of this program, its name where it says none."""
+    found = Resource.create()
+    if str(found.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
+        return found.merge(Resource({SERVICE_NAME: "loopspan"}))
+    return found
 
 
 def exporting_processor(

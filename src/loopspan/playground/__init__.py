@@ -1,0 +1,16 @@
+"""A page that runs configurations and shows everything that happened; an ASGI application."""
+
+from loopspan.playground.app import make_asgi_app
+from loopspan.playground.auth import ProxyAuth, TokenAuth, new_token
+from loopspan.playground.principals import Auth, Permission, Principal, administrator
+
+__all__ = [
+    "administrator",
+    "Auth",
+    "make_asgi_app",
+    "new_token",
+    "Permission",
+    "Principal",
+    "ProxyAuth",
+    "TokenAuth",
+]

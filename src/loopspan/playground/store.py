@@ -1,0 +1,156 @@
+"""The runs that the page can open: those in memory, and those that were read from elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from loopspan.playground.answers import Problem
+from loopspan.playground.bodies import Bodies, Hasher, Shape
+from loopspan.playground.header import MEMORY, Source, header
+from loopspan.playground.view import RunView, parents_of
+from loopspan.runs import Run, RunTrace, read_run
+from loopspan.telemetry.record import SpanRecord
+
+MOST_VIEWS = 32
+"""How many runs are kept in their light form; others are read again when they are opened."""
+MOST_OPENED = 50
+"""How many runs of files and backends are kept beside those in memory."""
+
+
+@dataclass(slots=True)
+class Label:
+    """What people put on a run."""
+
+    title: str | None = None
+    pinned: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A run that was read from a file or a backend."""
+
+    run: Run
+    spans: tuple[SpanRecord, ...]
+    source: Source
+
+
+class Store:
+    """Finds runs and their bodies; everything that it keeps is bounded."""
+
+    def __init__(self, run_trace: RunTrace) -> None:
+        self.run_trace = run_trace
+        self.hasher = Hasher()
+        self.shared = Bodies(self.hasher)
+        """Bodies that belong to no run: the definitions of the tools that there are."""
+        self.labels: dict[str, Label] = {}
+        self._opened: OrderedDict[str, Opened] = OrderedDict()
+        self._views: OrderedDict[tuple[str, str], tuple[object, RunView]] = OrderedDict()
+        self._headers: dict[tuple[str, str], Shape] = {}
+        self._seen: set[str] = set()
+        self._lock = threading.Lock()
+
+    def open(self, runs: Sequence[Opened]) -> None:
+        """Take runs of a file or a backend; the oldest ones make room."""
+        for each in runs:
+            key = (each.source.type, each.run.run_id)
+            self._opened[":".join(key)] = each
+            self._opened.move_to_end(":".join(key))
+            self._headers.pop(key, None)
+        while len(self._opened) > MOST_OPENED:
+            self._opened.popitem(last=False)
+
+    def spans(
+        self, run_id: str, source: str | None = None
+    ) -> tuple[Source, tuple[SpanRecord, ...]]:
+        """Return the spans of a run and where they come from; raises a `Problem` for none."""
+        spans = self.run_trace.spans(run_id) if source in (None, "memory") else ()
+        if spans:
+            return MEMORY, spans
+        for each in reversed(self._opened.values()):
+            if each.run.run_id == run_id and source in (None, each.source.type):
+                return each.source, each.spans
+        raise self._absent(run_id)
+
+    def view(self, run_id: str, source: str | None = None) -> RunView:
+        """Return a run in its light form; raises a `Problem` where it is not there."""
+        found, spans = self.spans(run_id, source)
+        key = (found.type, run_id)
+        version = (len(spans), sum(span.ended_at is not None for span in spans), id(found))
+        with self._lock:
+            known = self._views.get(key)
+            if known is None or known[0] != version:
+                view = RunView(read_run(spans), found, self.hasher, parents_of(spans))
+                known = self._views[key] = (version, view)
+            self._views.move_to_end(key)
+            while len(self._views) > MOST_VIEWS:
+                self._views.popitem(last=False)
+            return known[1]
+
+    def body(self, h: str, run_id: str | None = None) -> bytes:
+        """Return a body by its hash; raises a `Problem` where it is not kept any more."""
+        if run_id is not None:
+            self.view(run_id)
+        with self._lock:
+            known = [self.shared, *(view.bodies for _, view in reversed(self._views.values()))]
+        for bodies in known:
+            body = bodies.get(h)
+            if body is not None:
+                return body
+        raise Problem(
+            410,
+            "evicted",
+            "this body is not kept any more",
+            hint="load the run again; if it was dropped from memory, open it from a backend",
+        )
+
+    def headers(self) -> list[Shape]:
+        """Return all runs without their steps, in no order."""
+        with self._lock:
+            return list(self._all_headers())
+
+    def _all_headers(self) -> Iterator[Shape]:
+        ids = self.run_trace.run_ids()
+        self._seen.update(ids)
+        for run_id in ids:
+            shape = self._headers.get(("memory", run_id))
+            if shape is None:
+                run = self.run_trace.run(run_id)
+                if run is None:
+                    continue
+                shape = header(run, MEMORY, 0)
+                if run.outcome != "running":
+                    self._headers["memory", run_id] = shape
+            yield self.labelled(shape)
+        for each in self._opened.values():
+            yield self.labelled(header(each.run, each.source, 0))
+        kept = set(ids)
+        for key in [k for k in self._headers if k[1] not in kept]:
+            del self._headers[key]
+
+    def labelled(self, shape: Shape) -> Shape:
+        """Return a header with what people put on the run."""
+        label = self.labels.get(shape["run_id"], _NO_LABEL)
+        title = shape["title"] if label.title is None else label.title
+        return {**shape, "title": title, "pinned": label.pinned, "note": label.note}
+
+    def _absent(self, run_id: str) -> Problem:
+        if run_id in self._seen:
+            return Problem(
+                410,
+                "evicted",
+                "this run was dropped: the memory for runs is bounded",
+                hint="open it from a backend by its trace id, if it was exported",
+            )
+        return Problem(
+            404,
+            "unknown_run",
+            "this process has no such run",
+            hint="memory is per process; another worker may have it, or a backend",
+        )
+
+
+_NO_LABEL = Label()

@@ -1,0 +1,139 @@
+"""The playground in this process: a scripted model, a catalogue of one configuration, a client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import httpx
+from starlette.types import ASGIApp
+
+from loopspan import Configuration, RunTrace, ToolRegistry, tool
+from loopspan.catalogue import Catalogue
+from loopspan.playground import Principal, TokenAuth, administrator
+from loopspan.playground.app import Playground, guarded
+from loopspan.playground.guard import CHECKS, Check
+from loopspan.playground.hosts import AllowedHosts
+from loopspan.playground.runner import Runner
+from loopspan.prompts import Library, Skill, Snippet
+from loopspan.prompts.skills import body_checksum
+from loopspan.testing import Answer, ScriptedModel
+
+HERE = "http://127.0.0.1:8600"
+TOKEN = "a-token-that-is-only-used-by-tests-0123456789"
+GOOD = {
+    "content-type": "application/json",
+    "x-playground": "1",
+    "sec-fetch-site": "same-origin",
+    "origin": HERE,
+}
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+
+T = TypeVar("T")
+
+
+@tool(group="numbers")
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool(group="numbers", requires_admin=True)
+def reset() -> str:
+    """Reset everything."""
+    return "done"
+
+
+@tool
+def fail() -> str:
+    """Fail."""
+    raise ValueError("no")
+
+
+TOOLS = (add, reset, fail)
+
+
+def catalogue(**settings: Any) -> Catalogue:
+    """Return a catalogue of one configuration, `helper`."""
+    given = {
+        "name": "helper",
+        "model": "openai:scripted-1",
+        "system_prompt": "You help.",
+        "skills": ("local/sums",),
+        "snippets": ("hours",),
+    }
+    body = "Add carefully.\n"
+    return Catalogue(
+        path=Path("test.toml"),
+        configurations=MappingProxyType({"helper": Configuration(**{**given, **settings})}),
+        library=Library(
+            (Skill("sums", body, checksum=body_checksum(body)),),
+            (Snippet("hours", "Open from 9 to 17."),),
+        ),
+        skill_sources=MappingProxyType({"local": True}),
+        tool_modules=(),
+        has_builtin_tools=False,
+        prices=MappingProxyType({}),
+    )
+
+
+@dataclass
+class Served:
+    """A playground and what is behind it."""
+
+    model: ScriptedModel
+    run_trace: RunTrace
+    app: Playground
+    principal: Principal = field(default_factory=administrator)
+
+
+def served(
+    *answers: Answer,
+    principal: Principal | None = None,
+    checks: Iterable[Check] = CHECKS,
+    allowed_hosts: Iterable[str] = (),
+    run_trace: RunTrace | None = None,
+    **settings: Any,
+) -> Served:
+    """Return a playground whose model gives these answers."""
+    model = ScriptedModel(answers)
+    trace = run_trace or RunTrace()
+    who = principal or administrator()
+    runner = Runner(
+        catalogue(**settings),
+        trace,
+        tools=ToolRegistry(TOOLS),
+        settings={"model": model.model, "async_client": model.async_client},
+    )
+    app = guarded(runner, trace, TokenAuth(TOKEN, who), AllowedHosts(allowed_hosts), tuple(checks))
+    return Served(model, trace, app, who)
+
+
+def client(app: ASGIApp, headers: Mapping[str, str] | None = None) -> httpx.AsyncClient:
+    """Return a client of the app; it sends what the page sends, and the token."""
+    # As a server does: what the app raises is an answer of 500 and a line of the log.
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    given = {**GOOD, **BEARER} if headers is None else headers
+    return httpx.AsyncClient(transport=transport, base_url=HERE, headers=given)
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Do async work to its end."""
+    return asyncio.run(work)
+
+
+async def ended(app: Playground, client: httpx.AsyncClient, **asked: Any) -> dict[str, Any]:
+    """Start a run, wait for its end, and return it with its steps."""
+    value = {"configuration": "helper", "prompt": "1 + 2?", **asked}
+    answer = await client.post("/api/runs", json=value)
+    assert answer.status_code == 202, answer.text
+    run_id = answer.json()["runs"][0]["run_id"]
+    await app.runner.finished(run_id)
+    shown = await client.get(f"/api/runs/{run_id}")
+    assert shown.status_code == 200, shown.text
+    found: dict[str, Any] = shown.json()
+    return found
