@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from collections import deque
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from loopspan.playground.answers import Answer, Problem
 from loopspan.playground.audit import audit
 from loopspan.playground.auth import SESSION_SECONDS, TokenAuth, cookie_name
+from loopspan.playground.hub import Hub
+from loopspan.playground.permitted import without_content
 from loopspan.playground.principals import Auth
-from loopspan.playground.requests import Login, checked, read_json
+from loopspan.playground.requests import Login, Relabel, checked, read_json
 from loopspan.playground.runner import Runner, link
 from loopspan.playground.store import Store
 
@@ -72,10 +75,10 @@ class LoggingIn:
 
 
 class Acting:
-    """Starts and cancels runs."""
+    """Starts, cancels and labels runs."""
 
-    def __init__(self, runner: Runner, store: Store) -> None:
-        self._runner, self._store = runner, store
+    def __init__(self, runner: Runner, store: Store, hub: Hub) -> None:
+        self._runner, self._store, self._hub = runner, store, hub
 
     async def start(self, request: Request) -> Response:
         """Start a run; it does not depend on the request or a stream."""
@@ -94,7 +97,7 @@ class Acting:
         run_id = request.path_params["id"]
         await read_json(request)
         if not self._runner.cancel(run_id):
-            self._store.spans(run_id)
+            self._store.find(run_id)
             raise Problem(
                 409,
                 "not_running",
@@ -103,6 +106,19 @@ class Acting:
             )
         audit("cancel", request, run_id=run_id)
         return Answer({}, 202)
+
+    async def label(self, request: Request) -> Response:
+        """Put a title, a note or a pin on a run."""
+        value = await read_json(request)
+        asked = checked(Relabel, value)
+        run_id = request.path_params["id"]
+        view = await run_in_threadpool(self._store.view, run_id)
+        self._store.label(run_id, {name: getattr(asked, name) for name in value})
+        audit("label", request, run_id=run_id, fields=sorted(value))
+        shape = self._store.labelled(view.header)
+        self._hub.tell("run", run_id, shape)
+        may = request.state.principal.may("content")
+        return Answer(shape if may else without_content(shape))
 
 
 def _with_cookie(request: Request, value: str, seconds: int) -> Response:

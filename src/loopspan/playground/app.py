@@ -20,9 +20,12 @@ from loopspan.playground.acting import Acting, LoggingIn
 from loopspan.playground.answers import Answer, Problem
 from loopspan.playground.assets import Assets
 from loopspan.playground.boot import boot
+from loopspan.playground.exporting import Exporting
 from loopspan.playground.guard import CHECKS, Check, Endpoint, Guard, is_bare
 from loopspan.playground.hosts import AllowedHosts
 from loopspan.playground.hub import Hub
+from loopspan.playground.inspecting import Inspecting
+from loopspan.playground.opening import Backend, Opening
 from loopspan.playground.principals import Auth
 from loopspan.playground.reading import Reading
 from loopspan.playground.runner import Catalogues, Runner
@@ -40,6 +43,7 @@ def make_asgi_app(
     allowed_hosts: Iterable[str] = (),
     tools: ToolRegistry | None = None,
     exporter: SpanProcessor | None = None,
+    backends: Sequence[Backend] = (),
     settings: Mapping[str, Any] | None = None,
 ) -> ASGIApp:
     """Return the playground as an ASGI application.
@@ -47,8 +51,9 @@ def make_asgi_app(
     `auth` says who a request comes from; without it nothing is served. The app answers to loopback
     names with the server's own port and to `allowed_hosts`. `run_trace` has the runs; those that
     the page starts are traced into it by a provider of their own, and exported with `exporter`
-    where the admin asks for it. `tools` stand in for those of the catalogue; `settings` are
-    further arguments of `ToolLoop`. Raises `ConfigurationError` for what cannot work.
+    where the admin asks for it. `tools` stand in for those of the catalogue; `backends` are
+    those whose traces may be opened; `settings` are further arguments of `ToolLoop`.
+    Raises `ConfigurationError` for what cannot work.
     """
     if auth is None:
         raise ConfigurationError(
@@ -56,7 +61,7 @@ def make_asgi_app(
             "such as TokenAuth(token, principal)"
         )
     runner = Runner(catalogue, run_trace, tools=tools, exporter=exporter, settings=settings)
-    return guarded(runner, run_trace, auth, AllowedHosts(allowed_hosts))
+    return guarded(runner, run_trace, auth, AllowedHosts(allowed_hosts), backends=backends)
 
 
 def guarded(
@@ -65,9 +70,10 @@ def guarded(
     auth: Auth,
     hosts: AllowedHosts,
     checks: Sequence[Check] = CHECKS,
+    backends: Sequence[Backend] = (),
 ) -> Playground:
     """Return the application behind these checks."""
-    return Playground(runner, run_trace, auth, hosts, checks)
+    return Playground(runner, run_trace, auth, hosts, checks, backends)
 
 
 class Playground:
@@ -80,10 +86,12 @@ class Playground:
         auth: Auth,
         hosts: AllowedHosts,
         checks: Sequence[Check],
+        backends: Sequence[Backend] = (),
     ) -> None:
         self.store = Store(run_trace)
         self.hub = Hub(self.store)
         self.runner = runner
+        self.opening = Opening(self.store, backends)
         self.routes = self._routes(auth)
         self._app = Starlette(
             routes=self.routes,
@@ -117,13 +125,16 @@ class Playground:
 
     def _routes(self, auth: Auth) -> list[Endpoint]:
         assets, streams = Assets(), Streams(self.hub)
-        reading, acting = Reading(self.store, self.hub), Acting(self.runner, self.store)
+        reading = Reading(self.store, self.hub)
+        acting = Acting(self.runner, self.store, self.hub)
+        inspecting, exporting = Inspecting(self.store), Exporting(self.store)
         logging_in = LoggingIn(auth)
         started_at = str(time.time_ns())
 
         def boot_answer(request: Request) -> Response:
             principal = request.state.principal
-            return Answer(boot(principal, self.runner, self.store, self.hub, started_at, ()))
+            told = boot(principal, self.runner, self.store, self.hub, started_at)
+            return Answer({**told, "backends": self.opening.shapes()})
 
         return [
             Endpoint("GET", "/", assets.shell, "nothing"),
@@ -134,10 +145,20 @@ class Playground:
             Endpoint("GET", "/api/stream", streams.answer, "view"),
             Endpoint("GET", "/api/runs", reading.runs, "view"),
             Endpoint("POST", "/api/runs", acting.start, "run"),
+            Endpoint("GET", "/api/runs.txt", exporting.list_text, "view"),
+            Endpoint("GET", "/api/runs/{id}.txt", exporting.text, "view"),
             Endpoint("GET", "/api/runs/{id}", reading.run, "view"),
             Endpoint("POST", "/api/runs/{id}/cancel", acting.cancel, "run"),
             Endpoint("GET", "/api/runs/{id}/rounds/{k}/messages", reading.messages, "view"),
+            Endpoint("GET", "/api/runs/{id}/steps/{n}", inspecting.step, "view"),
+            Endpoint("GET", "/api/runs/{id}/steps/{n}/snippet", inspecting.snippet, "content"),
+            Endpoint("GET", "/api/runs/{id}/search", inspecting.search, "content"),
+            Endpoint("GET", "/api/runs/{id}/export", exporting.export, "content"),
+            Endpoint("PATCH", "/api/runs/{id}", acting.label, "run"),
             Endpoint("GET", "/api/blobs/{h}", reading.blob, "content"),
+            Endpoint("POST", "/api/diff", inspecting.diff, "content"),
+            Endpoint("POST", "/api/imports", self.opening.imports, "run"),
+            Endpoint("POST", "/api/fetch", self.opening.fetch, "view"),
         ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -26,7 +25,6 @@ def boot(
     store: Store,
     hub: Hub,
     started_at: str,
-    backends: Sequence[Shape],
 ) -> Shape:
     """Return the process, who is there, the limits, and all that a run may be made of."""
     catalogue, tools = runner.catalogue, runner.tools()
@@ -67,7 +65,6 @@ def boot(
             {"id": s.identifier, "name": s.name or s.identifier, "tags": list(s.tags)}
             for s in catalogue.library.snippets
         ],
-        "backends": list(backends),
         "capture": {"content": "full", "raw": True, "export": runner.can_export},
     }
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from loopspan.messages import message_from_json
 from loopspan.playground.bodies import Shape, preview
-from loopspan.runs import AssembledStep, RequestStep, Run, ToolStep
+from loopspan.playground.numbers import numbers
+from loopspan.runs import (
+    AssembledStep,
+    Finding,
+    RequestStep,
+    Run,
+    ToolStep,
+    findings,
+    times,
+)
 from loopspan.runs.steps import TokenUsage
 
 SourceType: TypeAlias = Literal["memory", "jaeger", "tempo", "file"]
@@ -30,8 +39,9 @@ MEMORY = Source("memory", "memory")
 USAGE = tuple(TokenUsage.model_fields)
 
 
-def header(run: Run, source: Source, step_count: int) -> Shape:
+def header(run: Run, source: Source) -> Shape:
     """Return the light form of a run; what belongs to a label or the stream is added later."""
+    places = numbers(run.steps)
     told = run.model_dump(mode="json", exclude={"steps", "content", "parts", "missing", "error"})
     return {
         **told,
@@ -39,11 +49,21 @@ def header(run: Run, source: Source, step_count: int) -> Shape:
         "title": title(run),
         "error": error(run),
         "missing": [missing(each) for each in run.missing],
-        "step_count": step_count,
+        "step_count": max(places, default=0) + has_own_error(run),
         "tools": sorted({step.name for step in run.steps if isinstance(step, ToolStep)}),
-        "findings": [],
-        "time": None,
+        "findings": [_finding(each, places) for each in findings(run)],
+        "time": asdict(times(run)),
     }
+
+
+def has_own_error(run: Run) -> bool:
+    """Whether a run failed in a way that none of its steps shows."""
+    return run.error is not None and all(step.state != "error" for step in run.steps)
+
+
+def _finding(found: Finding, places: list[int]) -> Shape:
+    shape: Shape = found.model_dump(mode="json")
+    return {**shape, "steps": [places[position] for position in found.steps]}
 
 
 def error(run: Run) -> Shape | None:

@@ -37,6 +37,29 @@ class Limits(_Asked):
     seconds: float | None = None
 
 
+class Fetch(_Asked):
+    """A trace of a backend to open."""
+
+    backend: str = Field(max_length=200)
+    trace_id: str = Field(max_length=64)
+
+
+class Diff(_Asked):
+    """Two bodies to compare, by their hashes."""
+
+    a: str = Field(max_length=64)
+    b: str = Field(max_length=64)
+    mode: Literal["line", "word"] = "line"
+
+
+class Relabel(_Asked):
+    """What somebody puts on a run; what is left out stays."""
+
+    title: str | None = Field(default=None, max_length=200)
+    pinned: bool = False
+    note: str | None = Field(default=None, max_length=10_000)
+
+
 class StartRun(_Asked):
     """A run to start; `tools` `None` is every enabled tool, an empty list none."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from loopspan.playground.answers import Problem
 from loopspan.playground.bodies import Bodies, Hasher, Shape
@@ -20,7 +22,7 @@ MOST_OPENED = 50
 """How many runs of files and backends are kept beside those in memory."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Label:
     """What people put on a run."""
 
@@ -29,13 +31,40 @@ class Label:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A run that was read from a file or a backend."""
+@dataclass(frozen=True)
+class Found:
+    """The spans of a run and where they come from."""
+
+    source: Source
+    spans: tuple[SpanRecord, ...]
+
+    @property
+    def version(self) -> object:
+        """What is another as soon as there is more of the run."""
+        return len(self.spans), sum(span.ended_at is not None for span in self.spans)
+
+    def read(self) -> Run:
+        """Return the run."""
+        return read_run(self.spans)
+
+
+@dataclass(frozen=True)
+class Opened(Found):
+    """A run that was read from a file or a backend; one that was written as a run has no spans."""
 
     run: Run
-    spans: tuple[SpanRecord, ...]
-    source: Source
+
+    @property
+    def version(self) -> object:
+        return id(self)
+
+    @cached_property
+    def header(self) -> Shape:
+        """The run without its steps."""
+        return header(self.run, self.source)
+
+    def read(self) -> Run:
+        return self.run
 
 
 class Store:
@@ -63,32 +92,40 @@ class Store:
         while len(self._opened) > MOST_OPENED:
             self._opened.popitem(last=False)
 
-    def spans(
-        self, run_id: str, source: str | None = None
-    ) -> tuple[Source, tuple[SpanRecord, ...]]:
-        """Return the spans of a run and where they come from; raises a `Problem` for none."""
+    def find(self, run_id: str, source: str | None = None) -> Found:
+        """Return where a run is; raises a `Problem` where it is nowhere."""
         spans = self.run_trace.spans(run_id) if source in (None, "memory") else ()
         if spans:
-            return MEMORY, spans
+            return Found(MEMORY, spans)
         for each in reversed(self._opened.values()):
             if each.run.run_id == run_id and source in (None, each.source.type):
-                return each.source, each.spans
+                return each
         raise self._absent(run_id)
+
+    def run(self, run_id: str, source: str | None = None) -> Run:
+        """Return a run as it is, with its steps; raises a `Problem` where it is nowhere."""
+        return self.find(run_id, source).read()
 
     def view(self, run_id: str, source: str | None = None) -> RunView:
         """Return a run in its light form; raises a `Problem` where it is not there."""
-        found, spans = self.spans(run_id, source)
-        key = (found.type, run_id)
-        version = (len(spans), sum(span.ended_at is not None for span in spans), id(found))
+        found = self.find(run_id, source)
+        key = (found.source.type, run_id)
+        version = found.version
         with self._lock:
             known = self._views.get(key)
             if known is None or known[0] != version:
-                view = RunView(read_run(spans), found, self.hasher, parents_of(spans))
+                parents = parents_of(found.spans)
+                view = RunView(found.read(), found.source, self.hasher, parents)
                 known = self._views[key] = (version, view)
             self._views.move_to_end(key)
             while len(self._views) > MOST_VIEWS:
                 self._views.popitem(last=False)
             return known[1]
+
+    def opened_header(self, run_id: str) -> Shape:
+        """Return a run that was read from elsewhere, without its steps."""
+        found = next(o for o in reversed(self._opened.values()) if o.run.run_id == run_id)
+        return self.labelled(found.header)
 
     def body(self, h: str, run_id: str | None = None) -> bytes:
         """Return a body by its hash; raises a `Problem` where it is not kept any more."""
@@ -121,15 +158,21 @@ class Store:
                 run = self.run_trace.run(run_id)
                 if run is None:
                     continue
-                shape = header(run, MEMORY, 0)
+                shape = header(run, MEMORY)
                 if run.outcome != "running":
                     self._headers["memory", run_id] = shape
             yield self.labelled(shape)
         for each in self._opened.values():
-            yield self.labelled(header(each.run, each.source, 0))
+            yield self.labelled(each.header)
         kept = set(ids)
         for key in [k for k in self._headers if k[1] not in kept]:
             del self._headers[key]
+
+    def label(self, run_id: str, changes: Mapping[str, Any]) -> None:
+        """Change what people have put on a run; labels of runs that are gone are forgotten."""
+        kept = {*self.run_trace.run_ids(), *(each.run.run_id for each in self._opened.values())}
+        self.labels = {each: label for each, label in self.labels.items() if each in kept}
+        self.labels[run_id] = replace(self.labels.get(run_id, _NO_LABEL), **changes)
 
     def labelled(self, shape: Shape) -> Shape:
         """Return a header with what people put on the run."""

@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 from loopspan.playground.bodies import Bodies, Hasher, Shape
 from loopspan.playground.exchanges import Exchange, Exchanges
-from loopspan.playground.header import Source, header
+from loopspan.playground.header import Source, has_own_error, header
 from loopspan.playground.origins import Origins
 from loopspan.playground.step_shapes import (
     assembled_shape,
@@ -51,7 +51,7 @@ class RunView:
     @property
     def header(self) -> Shape:
         """The run without its steps."""
-        return header(self.run, self.source, len(self.steps))
+        return header(self.run, self.source)
 
     def put(self, step: RunStep) -> list[int]:
         """Take a step that is new or has changed; returns the numbers of what has changed."""
@@ -73,7 +73,7 @@ class RunView:
     def close(self, run: Run) -> list[int]:
         """Take the run as it is now; an error that no step shows becomes a step of its own."""
         self.run = run
-        if run.error is None or any(step["state"] == "error" for step in self.steps):
+        if not has_own_error(run):
             return []
         return [self._place(("", "error"), run_error(run))]
 

@@ -1,0 +1,71 @@
+"""Runs as plain text and as files: no JavaScript needed, nothing in them is obeyed or run."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator
+
+from loopspan.playground.bodies import Shape
+from loopspan.runs import Run, findings
+from loopspan.runs.text.figures import duration, usd
+from loopspan.runs.text.lines import Line
+from loopspan.runs.text.steps import ALL, step_lines
+from loopspan.runs.text.summary import OUTCOMES, summary
+from loopspan.runs.text.visible import visible
+
+
+def run_lines(run: Run) -> list[Line]:
+    """Return a run: how it came out, what stands out, its steps in full."""
+    found = [Line(f"{each.title}. {each.hint}", "warning", each.severity) for each in findings(run)]
+    head = Line(visible(f"Run {run.run_id}  {run.configuration or ''}"), indent=0)
+    return [head, *summary(run).lines(), *found, Line(), *step_lines(run.steps, ALL)]
+
+
+def list_lines(runs: Iterable[Shape]) -> Iterator[Line]:
+    """Yield a line for each run."""
+    for run in runs:
+        words, style = OUTCOMES[run["outcome"]]
+        facts = [
+            run["run_id"],
+            run["configuration"] or "no configuration",
+            words,
+            f"{run['rounds']} rounds",
+            "cost unknown" if run["cost_usd"] is None else usd(run["cost_usd"]),
+            duration(run["duration_ms"]),
+            run["title"] or "",
+        ]
+        yield Line(visible("  ".join(facts)).strip(), style, indent=0)
+
+
+def as_text(lines: Iterable[Line]) -> str:
+    """Return lines as a text."""
+    return "".join(f"{line}\n" for line in lines)
+
+
+_HTML = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }}
+body {{ font: 15px/1.5 ui-monospace, monospace; }}
+div {{ white-space: pre-wrap; overflow-wrap: anywhere; min-height: 1.5em; }}
+.round, .reply, .tool, .good, .warning, .error {{ font-weight: bold; }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def as_html(run: Run, lines: Iterable[Line]) -> str:
+    """Return lines as a page without any script, everything in it escaped."""
+    body = "\n".join(f'<div class="{line.style}">{html.escape(str(line))}</div>' for line in lines)
+    title = html.escape(visible(f"Run {run.run_id}"))
+    return _HTML.format(title=title, body=body)
