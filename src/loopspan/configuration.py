@@ -9,7 +9,7 @@ from typing import Self
 
 from loopspan.errors import ConfigurationError
 from loopspan.messages import Parameters, ToolChoice
-from loopspan.telemetry.content import Content
+from loopspan.telemetry.content import Content, content_mode
 from loopspan.tools import Actor
 
 _RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -38,7 +38,8 @@ class Configuration:
 
     `model` is `provider:model`; `tools` is an allow-list (`None`: every enabled tool); skills and
     snippets are named by their identifiers in the loop's library. `context_window` is in tokens,
-    for models that the price table does not know.
+    for models that the price table does not know. `content` says what spans of its runs may carry
+    (`None` leaves it to the loop); arguments and results of `unrecorded_tools` are in no record.
     """
 
     name: str | None = None
@@ -53,9 +54,12 @@ class Configuration:
     max_rounds: int = DEFAULT_MAX_ROUNDS
     budget: Budget = Budget()
     context_window: int | None = None
+    content: Content | None = None
+    unrecorded_tools: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_max_rounds(self.max_rounds)
+        _check_recording(self.content, self.unrecorded_tools)
         if self.context_window is not None and self.context_window < 1:
             raise ConfigurationError(f"context_window is {self.context_window!r}; give tokens")
 
@@ -79,7 +83,8 @@ class ToolOptions:
 
     `allow` is the caller's allow-list: `None` = every enabled tool, `()` = none. `parallel` is how
     many tools run side by side, `max_tool_calls` how many calls a run may make in all,
-    `tool_timeout` the seconds a tool may take that has no timeout of its own.
+    `tool_timeout` the seconds a tool may take that has no timeout of its own. `unrecorded_tools`
+    are kept out of all records as well as those of the configuration.
     """
 
     allow: tuple[str, ...] | None = None
@@ -92,6 +97,7 @@ class ToolOptions:
     parameters: Parameters = Parameters()
     actor: Actor | None = None
     content: Content | None = None
+    unrecorded_tools: tuple[str, ...] = ()
     capture_raw: bool = False
     conversation_id: str | None = None
     session_id: str | None = None
@@ -102,6 +108,7 @@ class ToolOptions:
     def __post_init__(self) -> None:
         if isinstance(self.allow, str):
             raise ConfigurationError(f"allow is the text {self.allow!r}; give a tuple of names")
+        _check_recording(self.content, self.unrecorded_tools)
         if self.max_rounds is not None:
             check_max_rounds(self.max_rounds)
         if self.run_id is not None and not _RUN_ID.fullmatch(self.run_id):
@@ -118,6 +125,15 @@ class ToolOptions:
     def with_capture_raw(self) -> Self:
         """Return these options with raw bodies kept as span events."""
         return replace(self, capture_raw=True)
+
+
+def _check_recording(content: str | None, unrecorded_tools: object) -> None:
+    if content is not None:
+        content_mode(content)
+    if isinstance(unrecorded_tools, str):
+        raise ConfigurationError(
+            f"unrecorded_tools is the text {unrecorded_tools!r}; give a tuple of names"
+        )
 
 
 def check_max_rounds(value: int) -> None:

@@ -31,6 +31,8 @@ def test_everything_is_read(tmp_path: Path) -> None:
         tools=(),
         max_rounds=7,
         context_window=100,
+        content="metadata",
+        unrecorded_tools=("current_time",),
         parameters=Parameters(temperature=1.0, stop_sequences=("END",), extra={"user": "x"}),
         budget=Budget(tokens=5),
     )

@@ -84,6 +84,11 @@ MISTAKES = {
         "loopspan.toml: [configurations.a] max_rounds: expected a valid integer, "
         "got 'xxxxxxxxxxxx...xxxxxxxxxxxxx'",
     ),
+    "a word that is none of those": (
+        GOOD + 'content = "all"\n',
+        "loopspan.toml: [configurations.a] content: expected 'off', 'metadata' or 'full', "
+        "got 'all'",
+    ),
     "a flag for a number": (
         GOOD + "context_window = true\n",
         "loopspan.toml: [configurations.a] context_window: expected a valid integer, got True",

@@ -156,3 +156,13 @@ def test_a_tool_that_is_allowed_and_not_there_is_told(tmp_path: Path) -> None:
 def test_an_unknown_configuration_is_told_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"has no configuration 'b'; it has a$"):
         load(tmp_path, GOOD).configuration("b")
+
+
+def test_a_tool_that_is_not_to_be_recorded_must_be_there(tmp_path: Path) -> None:
+    text = GOOD + 'unrecorded_tools = ["curent_time"]\n'
+    catalogue = load(tmp_path, text)
+    said = (
+        r"\[configurations.a\] unrecorded_tools: no tool 'curent_time'; did you mean 'current_time'"
+    )
+    with pytest.raises(ConfigurationError, match=said):
+        catalogue.loop("a")

@@ -19,6 +19,8 @@ snippet_tags = ["t"]
 tools = []
 max_rounds = 7
 context_window = 100
+content = "metadata"
+unrecorded_tools = ["current_time"]
 [configurations.a.parameters]
 temperature = 1.0
 stop_sequences = ["END"]

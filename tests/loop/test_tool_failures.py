@@ -10,6 +10,7 @@ from pydantic import AfterValidator
 
 from loopspan import Tool, ToolFinished, ToolOptions, tool
 from loopspan.runs import Run, ToolStep
+from loopspan.telemetry.content import Content
 from loopspan.testing import ScriptedModel, calls, capture, message
 from tests.loop.ways import Way, each_way, loop_of
 
@@ -121,10 +122,28 @@ def test_the_model_is_told_no_more_than_that_it_failed(
 
 
 @each_way
-def test_the_whole_exception_is_in_the_log(way: Way, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("content", ["off", "metadata"])
+def test_the_log_says_what_failed_and_where_without_the_exceptions_text(
+    way: Way, content: Content, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = ScriptedModel([calls("fail"), "Done."])
+    with caplog.at_level(logging.DEBUG, "loopspan"):
+        result = way(loop_of(model, TOOLS, content=content))
+
+    [record] = [r for r in caplog.records if r.name.startswith("loopspan")]
+    said = f"tool 'fail' failed in run {result.run_id}: ValueError in fail ({__file__}, line "
+    assert record.getMessage().startswith(said)
+    assert record.exc_info is None
+    assert SECRET not in caplog.text
+
+
+@each_way
+def test_the_whole_exception_is_in_the_log_of_a_run_that_records_content(
+    way: Way, caplog: pytest.LogCaptureFixture
+) -> None:
     model = ScriptedModel([calls("fail"), "Done."])
     with caplog.at_level(logging.INFO, "loopspan.tools"):
-        result = way(loop_of(model, TOOLS))
+        result = way(loop_of(model, TOOLS, content="full"))
 
     [record] = caplog.records
     assert record.getMessage() == f"tool 'fail' failed in run {result.run_id}"

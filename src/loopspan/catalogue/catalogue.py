@@ -92,14 +92,17 @@ class Catalogue:
             raise ConfigurationError(f"{where}: {error}") from error
 
     def check_tools(self, tools: ToolSet, *names: str) -> None:
-        """Raise `ConfigurationError` where a configuration allows a tool that is not there.
+        """Raise `ConfigurationError` where a configuration names a tool that is not there.
 
         Without names, for any configuration.
         """
         for name in names or self.configurations:
-            for each in self.configuration(name).tools or ():
+            configuration = self.configuration(name)
+            named = [("tools", each) for each in configuration.tools or ()]
+            named += [("unrecorded_tools", each) for each in configuration.unrecorded_tools]
+            for key, each in named:
                 if each not in tools:
-                    where = place(self.path, ("configurations", name, "tools"))
+                    where = place(self.path, ("configurations", name, key))
                     known = [tool.name for tool in tools]
                     raise ConfigurationError(f"{where}: no tool {each!r}; {meant(each, known)}")
 

@@ -62,6 +62,8 @@ def _configuration(name: str, table: ConfigurationTable, files: Files, path: Pat
         max_rounds=table.max_rounds,
         budget=Budget(**table.budget.model_dump()),
         context_window=table.context_window,
+        content=table.content,
+        unrecorded_tools=tuple(table.unrecorded_tools),
     )
 
 

@@ -12,6 +12,7 @@ from loopspan.catalogue.places import Location, meant, place, shown
 from loopspan.catalogue.values import check_values
 from loopspan.configuration import DEFAULT_MAX_ROUNDS, MAX_ROUNDS_CEILING
 from loopspan.errors import ConfigurationError
+from loopspan.telemetry.content import Content
 
 
 class _Table(BaseModel):
@@ -55,6 +56,8 @@ class ConfigurationTable(_Table):
     tools: list[str] | None = None
     max_rounds: int = Field(default=DEFAULT_MAX_ROUNDS, ge=1, le=MAX_ROUNDS_CEILING)
     context_window: int | None = Field(default=None, ge=1)
+    content: Content | None = None
+    unrecorded_tools: list[str] = []
     parameters: ParametersTable = ParametersTable()
     budget: BudgetTable = BudgetTable()
 

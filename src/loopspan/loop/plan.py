@@ -16,6 +16,7 @@ from loopspan.providers.model import Model
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.cost import table_window
 from loopspan.telemetry.operations import RunFacts
+from loopspan.telemetry.unrecorded import Unrecorded
 
 METADATA_LIMIT = 20
 """The most keys of metadata; each becomes an attribute of every span of the run."""
@@ -55,6 +56,18 @@ class Plan:
     def budget(self) -> Budget:
         """What the run may use up, the caller's before the configuration's."""
         return self.options.budget or self.configuration.budget
+
+    def unrecorded(self) -> Unrecorded:
+        """Return what stays out of all records: by its tool, the configuration or the caller."""
+        tools, options = self.offer.tools, self.options
+        named = {*self.configuration.unrecorded_tools, *options.unrecorded_tools}
+        hidden = named | {tool.name for tool in tools if not tool.record}
+        if hidden and options.capture_raw:
+            raise ConfigurationError(
+                f"capture_raw keeps whole bodies, but the tools {sorted(hidden)} must not be "
+                f"recorded; leave out capture_raw, or make the run with a loop without these tools"
+            )
+        return Unrecorded(hidden, {tool.name for tool in tools})
 
     def shared_attributes(self, run_id: str) -> dict[str, Any]:
         """Return the attributes of every span of the run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 
 from loopspan.errors import BadResponse, LoopspanError
 from loopspan.flow.effects import Emit, Flow
@@ -82,6 +83,8 @@ class Rounds:
         """Tell what round 1 would send."""
         plan = self._plan
         request = self._request(closing=False)
+        told = tuple(self._settings.unrecorded.messages(request.messages))
+        request = replace(request, messages=told)
         body = plan.model.adapter.body(request)
         use = ContextGauge(plan.window).use(request)
         run.assembled = dry_run_attributes(

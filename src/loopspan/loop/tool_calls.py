@@ -15,6 +15,7 @@ from loopspan.flow.effects import Done, Emit, Flow, Spawn, Wait
 from loopspan.flow.events import ToolFinished, ToolStarted
 from loopspan.messages import Message, ToolCall, ToolCallResponse
 from loopspan.telemetry.operations import AgentSpan, ToolSpan
+from loopspan.telemetry.spans import error_type
 from loopspan.tools import (
     AllowLists,
     Tool,
@@ -116,12 +117,13 @@ class ToolCalls:
         span.refused_by = planned.rule
         yield Emit(ToolStarted(self._round, call))
         if tool is None or planned.function is None:
-            yield from self._finish(Done(key, span.started_at, error=planned.error))
+            done = Done(key, span.started_at, error=planned.error)
+            yield from self._finish(done, ran=False)
             return
         timeout = tool.timeout or self._offer.options.tool_timeout
         yield Spawn(key, planned.function, tool.is_async, span.span, timeout)
 
-    def _finish(self, done: Done) -> Iterator[Emit]:
+    def _finish(self, done: Done, ran: bool = True) -> Iterator[Emit]:
         span = self._open[done.key]
         call = span.call
         error = done.error
@@ -139,7 +141,7 @@ class ToolCalls:
                 span.result_is_object = cut_from is None and isinstance(done.value, Mapping)
                 span.tool_outcome = outcome
         if error is not None:
-            text = self._failed(span, error)
+            text = self._failed(span, error, ran)
         # Jaeger makes a nanosecond of no time at all; a run is the same wherever it is read.
         span.end(max(done.ended_at, span.started_at + 1))
         del self._open[done.key]
@@ -149,8 +151,11 @@ class ToolCalls:
         span.tells(message)
         yield Emit(ToolFinished(self._round, call, text, is_error))
 
-    def _failed(self, span: ToolSpan, error: BaseException) -> str:
-        """End a call in error and return what the model is told: never the exception's text."""
+    def _failed(self, span: ToolSpan, error: BaseException, ran: bool) -> str:
+        """End a call in error and return what the model is told: never the exception's text.
+
+        The log follows the content of the run: a tool's exception may hold what it was given.
+        """
         span.fail(error)
         cancelled = not isinstance(error, Exception)
         span.tool_outcome = "cancelled" if cancelled else "error"
@@ -159,10 +164,27 @@ class ToolCalls:
         run_id, name = span.run.facts.run_id, span.call.name
         if isinstance(error, ToolError):
             rule = span.refused_by or error.error_type
-            logger.warning("tool %r in run %s: %s (%s)", name, run_id, error, rule)
+            # What we say ourselves holds nothing of what a model or tool wrote.
+            said = error.summary if ran and span.content != "full" else error
+            logger.warning("tool %r in run %s: %s (%s)", name, run_id, said, rule)
             return f"Error: {error.told}"
-        logger.error("tool %r failed in run %s", name, run_id, exc_info=error)
+        if span.content == "full":
+            logger.error("tool %r failed in run %s", name, run_id, exc_info=error)
+        else:
+            told = f"{error_type(error)}{_place(error)}"
+            logger.error("tool %r failed in run %s: %s", name, run_id, told)
         return f"Error: {ToolError.told}"
+
+
+def _place(error: BaseException) -> str:
+    """Return where an exception was raised, in code alone."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    if frame is None:
+        return ""
+    code = frame.tb_frame.f_code
+    return f" in {code.co_qualname} ({code.co_filename}, line {frame.tb_lineno})"
 
 
 def _past_limit(call: ToolCall) -> _Planned:

@@ -24,7 +24,7 @@ from loopspan.prompts import Library, Prompt, assemble
 from loopspan.providers.connect import connect
 from loopspan.providers.model import Model
 from loopspan.secrets import Secret
-from loopspan.telemetry.content import Content
+from loopspan.telemetry.content import Content, content_mode
 from loopspan.telemetry.spans import Messages, SpanSettings, get_tracer
 from loopspan.tools import Tool, ToolRegistry
 
@@ -38,7 +38,8 @@ class ToolLoop:
     snippets that configurations and runs name; `prices`, by `provider:model`, win over the price
     table. `tracer_provider` is where
     the spans go, else the global one; it is never replaced. `content` says what spans may carry:
-    `off`, `metadata`, `full`, else what the environment says, else `off`. `messages="full"` writes
+    `off`, `metadata`, `full`, else what the environment says, else `off`; configuration and
+    options win over it. `messages="full"` writes
     the whole dialogue on each round; `compat` adds older attribute names. `client` and
     `async_client` are used as they are and stay open; without them each run has its own.
     """
@@ -70,7 +71,7 @@ class ToolLoop:
         self.model = spec if isinstance(spec, Model) else connect(spec, base_url=base_url, key=key)
         self._endpoint = self.model.endpoint((prices or {}).get(self.model.spec))
         self.tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
-        self.content: Content = content or capture_content() or "off"
+        self.content: Content = content_mode(content or capture_content() or "off")
         self._messages: Messages = messages
         self._compat = read_compat() if compat is None else compat
         self._tracer_provider = tracer_provider
@@ -169,10 +170,11 @@ class ToolLoop:
         )
         settings = SpanSettings(
             get_tracer(self._tracer_provider),
-            options.content or self.content,
+            options.content or configuration.content or self.content,
             self._messages,
             options.capture_raw,
             self._compat,
+            plan.unrecorded(),
             plan.shared_attributes(options.run_id or uuid.uuid4().hex),
         )
         return Rounds(plan, settings)

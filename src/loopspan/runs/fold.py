@@ -172,7 +172,7 @@ class Fold:
             time_to_first_chunk_ms=None if chunk is None else chunk * 1000,
             retries=tuple(retry_of(e) for e in span.events if e.name == names.RETRY_EVENT),
             raw=raw_bodies(span.events),
-            missing=missing_of_chat(span, parts is None, usage, cost),
+            missing=missing_of_chat(span, parts, usage, cost),
         )
 
     def _assembled(self, span: SpanRecord) -> AssembledStep:

@@ -155,7 +155,8 @@ def parts_of(message: Mapping[str, Any] | None) -> list[dict[str, Any]] | None:
         return None
     found = [part for part in parts if isinstance(part, dict)]
     # With metadata alone the parts are there and what they carry is not.
-    return None if any("bytes" in part for part in found) else found
+    bare = any("bytes" in part or names.NOT_RECORDED in part for part in found)
+    return None if bare else found
 
 
 def joined(parts: list[dict[str, Any]], kind: str) -> str:
@@ -168,8 +169,14 @@ def calls_of(parts: list[dict[str, Any]]) -> Iterable[CalledTool]:
             yield CalledTool(
                 id=values.text(part, "id"),
                 name=str(part.get("name") or ""),
-                arguments=part.get("arguments"),
+                arguments=None if is_unrecorded(part) else part.get("arguments"),
             )
+
+
+def is_unrecorded(part: Mapping[str, Any]) -> bool:
+    """Whether this is a call of a tool whose arguments are not recorded."""
+    arguments = part.get("arguments")
+    return isinstance(arguments, dict) and names.NOT_RECORDED in arguments
 
 
 def retry_of(event: SpanEvent) -> Retry:
@@ -200,10 +207,15 @@ def _body(events: Iterable[SpanEvent], name: str) -> str | None:
 
 
 def missing_of_chat(
-    span: SpanRecord, no_content: bool, usage: TokenUsage, cost: float | None
+    span: SpanRecord, parts: list[dict[str, Any]] | None, usage: TokenUsage, cost: float | None
 ) -> tuple[Missing, ...]:
-    missing = []
-    if span.ended_at is not None and no_content:
+    calls = [part for part in parts or () if part.get("type") == "tool_call"]
+    missing = [
+        Missing(field=f"tool_calls.{index}.arguments", why="not_captured")
+        for index, part in enumerate(calls)
+        if is_unrecorded(part)
+    ]
+    if span.ended_at is not None and parts is None:
         # A call that failed has no answer that could have been captured.
         why: Reason = "not_recorded" if names.ERROR_TYPE in span.attributes else "not_captured"
         missing += [Missing(field=f, why=why) for f in ("content", "thinking", "tool_calls")]

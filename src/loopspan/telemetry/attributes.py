@@ -74,24 +74,29 @@ def chat_start(endpoint: Endpoint, request: Request, round: int) -> Attributes:
 def request_attributes(
     endpoint: Endpoint,
     request: Request,
+    new: Sequence[Message],
     delta: Delta,
     content: Content,
     told: Told = NOTHING_TOLD,
 ) -> Attributes:
-    """Return the settings of a request, and its messages as far as content may be recorded."""
+    """Return the settings of a request, and what is new in it as far as it may be recorded."""
     attributes = parameter_attributes(request.parameters)
     if request.stream:
         attributes[names.REQUEST_STREAM] = True
     attributes[names.INPUT_OFFSET] = delta.offset
     if content != "off":
-        attributes |= _content(endpoint, request, delta, content, told)
+        attributes |= _content(endpoint, request, new, delta, content, told)
     return attributes
 
 
 def _content(
-    endpoint: Endpoint, request: Request, delta: Delta, content: Content, told: Told
+    endpoint: Endpoint,
+    request: Request,
+    new: Sequence[Message],
+    delta: Delta,
+    content: Content,
+    told: Told,
 ) -> Attributes:
-    new = request.messages[delta.offset :]
     attributes: Attributes = {}
     if endpoint.system_apart:
         count = next((i for i, m in enumerate(new) if m.role != "system"), len(new))
@@ -114,7 +119,7 @@ def dry_run_attributes(
     content: Content,
 ) -> Attributes:
     """Return what a dry run shows: what round 1 would carry, and the body that would be sent."""
-    attributes = request_attributes(endpoint, request, Delta(0, 1), content)
+    attributes = request_attributes(endpoint, request, request.messages, Delta(0, 1), content)
     attributes |= definitions_attribute(request, Delta(0, 1), 1, content)
     attributes |= context_attributes(use)
     attributes[names.PROVIDER_NAME] = endpoint.provider
@@ -215,16 +220,16 @@ def tool_start(call: ToolCall, round: int, agent: str | None) -> Attributes:
     return attributes
 
 
-def tool_content(call: ToolCall, description: str | None, content: Content) -> Attributes:
-    """Return a call's arguments and the tool's description as far as they may be recorded."""
+def tool_description(description: str | None, content: Content) -> Attributes:
+    """Return what the model was told about the tool, as far as it may be recorded."""
+    return {names.TOOL_DESCRIPTION: description} if description and content == "full" else {}
+
+
+def tool_arguments(call: ToolCall, content: Content) -> Attributes:
+    """Return the arguments of a call as far as they may be recorded."""
     if content == "off":
         return {}
-    attributes: Attributes = {
-        names.TOOL_CALL_ARGUMENTS: arguments_text(call.arguments, content),
-    }
-    if description and content == "full":
-        attributes[names.TOOL_DESCRIPTION] = description
-    return attributes
+    return {names.TOOL_CALL_ARGUMENTS: arguments_text(call.arguments, content)}
 
 
 def tool_result(text: str, is_object: bool, content: Content) -> Attributes:

@@ -133,10 +133,16 @@ def _part_json(part: Part, mode: Content) -> dict[str, Any]:
 def part_metadata(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return what may be said of a part without what it carries."""
     kept = {k: part[k] for k in _NAMES if k in part}
+    if names.NOT_RECORDED in part or any(_is_placeholder(part.get(key)) for key in _CARRIERS):
+        return {**kept, names.NOT_RECORDED: True}
     response = part.get("response")
     # A reference says the size of what it stands for.
     sized = response if isinstance(response, dict) and names.RESULT_OF in response else part
     return {**kept, "bytes": sized["bytes"] if "bytes" in sized else _size(part_from_json(part))}
+
+
+def _is_placeholder(value: Any) -> bool:
+    return isinstance(value, dict) and names.NOT_RECORDED in value
 
 
 def _size(part: Part) -> int:
@@ -145,3 +151,4 @@ def _size(part: Part) -> int:
 
 _MESSAGE_NAMES = ("role", "name", "finish_reason", names.LEFT_OUT)
 _NAMES = ("type", "id", "name", "modality", "mime_type", "is_error", names.LEFT_OUT)
+_CARRIERS = ("arguments", "response", "body")

@@ -34,6 +34,7 @@ _IDENTITY = frozenset(
         "bytes",
         names.RESULT_OF,
         names.LEFT_OUT,
+        names.NOT_RECORDED,
     }
 )
 _CARRYING = frozenset({"parts", "content", "arguments", "response", "body", "uri"})

@@ -11,7 +11,7 @@ from opentelemetry.trace import SpanKind, format_span_id
 from loopspan.messages import ContextUse, Endpoint, Message, Reply, Request, ToolCall, Usage
 from loopspan.telemetry import attributes as made
 from loopspan.telemetry import semconv as names
-from loopspan.telemetry.content import result_reference
+from loopspan.telemetry.content import Content, result_reference
 from loopspan.telemetry.cost import Cost, cost_of
 from loopspan.telemetry.raw import parts
 from loopspan.telemetry.spans import Invocation, SpanSettings
@@ -151,10 +151,11 @@ class ChatSpan(Invocation):
 
     def attributes_at_start(self) -> dict[str, Any]:
         content = self.settings.content
+        new = self.settings.unrecorded.messages(self.request.messages[self.delta.offset :])
         return (
             self.attributes_for_sampling()
             | made.request_attributes(
-                self.endpoint, self.request, self.delta, content, self.run.told
+                self.endpoint, self.request, new, self.delta, content, self.run.told
             )
             | made.definitions_attribute(self.request, self.delta, self.round, content)
             | ({} if self.use is None else made.context_attributes(self.use))
@@ -165,7 +166,8 @@ class ChatSpan(Invocation):
         if self.first_chunk_after is not None:
             attributes[names.RESPONSE_TIME_TO_FIRST_CHUNK] = self.first_chunk_after
         if self.reply is not None:
-            attributes |= made.reply_attributes(self.reply, self.settings.content)
+            reply = self.settings.unrecorded.reply(self.reply)
+            attributes |= made.reply_attributes(reply, self.settings.content)
             broken_off = self.error is not None or self.outcome is not None
             if broken_off and self.reply.finish_reason_raw is None:
                 del attributes[names.RESPONSE_FINISH_REASONS]
@@ -237,10 +239,23 @@ class ToolSpan(Invocation):
         super().__init__(settings, f"{names.EXECUTE_TOOL} {call.name}", run)
         run.calls.append(self)
 
+    @property
+    def is_unrecorded(self) -> bool:
+        """Whether the tool's arguments and results stay out of everything that is recorded."""
+        return self.settings.unrecorded.hides(self.call.name)
+
+    @property
+    def content(self) -> Content:
+        return "off" if self.is_unrecorded else self.settings.content
+
+    @property
+    def error_content(self) -> Content:
+        return self.content
+
     def tells(self, message: Message) -> None:
         """Let later requests refer to the result that this span holds, where it holds it whole."""
         settings, context = self.settings, self.span_context
-        linear = settings.content == "full" and settings.messages == "new"
+        linear = self.content == "full" and settings.messages == "new"
         if linear and context.is_valid and self.result is not None and self.error is None:
             span_id = format_span_id(context.span_id)
             self.run.told[id(message)] = result_reference(message, span_id)
@@ -250,17 +265,16 @@ class ToolSpan(Invocation):
         return made.tool_start(self.call, self.round, agent) | self.settings.shared
 
     def attributes_at_start(self) -> dict[str, Any]:
-        content = made.tool_content(self.call, self.description, self.settings.content)
-        return self.attributes_for_sampling() | content
+        described = made.tool_description(self.description, self.settings.content)
+        arguments = made.tool_arguments(self.call, self.content)
+        return self.attributes_for_sampling() | described | arguments
 
     def attributes_at_end(self) -> dict[str, Any]:
-        attributes = made.truncated_attribute(self.cuts)
+        attributes = {} if self.is_unrecorded else made.truncated_attribute(self.cuts)
         if self.tool_outcome is not None:
             attributes[names.TOOL_OUTCOME] = self.tool_outcome
         if self.refused_by is not None:
             attributes[names.TOOL_REFUSED_BY] = self.refused_by
         if self.result is not None and self.error is None:
-            attributes |= made.tool_result(
-                self.result, self.result_is_object, self.settings.content
-            )
+            attributes |= made.tool_result(self.result, self.result_is_object, self.content)
         return attributes

@@ -27,6 +27,7 @@ from loopspan.telemetry.content import Content
 from loopspan.telemetry.limits import TextLimits, text_limits
 from loopspan.telemetry.record import SpanEvent, SpanRecord
 from loopspan.telemetry.trimming import Cuts
+from loopspan.telemetry.unrecorded import Unrecorded
 
 VERSION = "0.1.0"
 
@@ -68,6 +69,8 @@ class SpanSettings:
     capture_raw: bool = False
     compat: bool = False
     """Whether spans carry older names of attributes too."""
+    unrecorded: Unrecorded = field(default_factory=Unrecorded)
+    """The tools whose arguments and results stay out."""
     shared: dict[str, Any] = field(default_factory=dict)
     """Attributes of every span of the run: run id, conversation, user, metadata."""
     limits: TextLimits = field(init=False)
@@ -107,6 +110,16 @@ class Invocation:
                 ),
                 start_time=self.started_at,
             )
+
+    @property
+    def content(self) -> Content:
+        """What may be recorded of what the operation took and gave."""
+        return self.settings.content
+
+    @property
+    def error_content(self) -> Content:
+        """What may be recorded of an error; a provider's may repeat what it was sent."""
+        return "off" if self.settings.unrecorded else self.settings.content
 
     def attributes_for_sampling(self) -> dict[str, Any]:
         """Return what a sampler may decide by."""
@@ -196,13 +209,13 @@ class Invocation:
     def _status_message(self) -> str | None:
         if self.error is None:
             return None
-        if self.settings.content == "full":
+        if self.error_content == "full":
             return _said(self.error)
         return self.error.summary if isinstance(self.error, LoopspanError) else None
 
     def _exception(self, error: Exception) -> dict[str, Any]:
         told: dict[str, Any] = {names.EXCEPTION_TYPE: _qualified(type(error))}
-        if self.settings.content == "full":
+        if self.error_content == "full":
             told[names.EXCEPTION_MESSAGE] = _said(error)
             told[names.EXCEPTION_STACKTRACE] = "".join(traceback.format_exception(error))
         return self._told(names.EXCEPTION_EVENT, told)

@@ -28,7 +28,8 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 class Tool(Generic[P, R]):
     """A function with what a model and the loop need to know about it; it is called as before.
 
-    `timeout` is in seconds; `None` leaves it to the run.
+    `timeout` is in seconds; `None` leaves it to the run. With `record=False` its arguments and
+    results are in no record, whatever content a run may record.
     """
 
     function: Callable[P, R]
@@ -38,6 +39,7 @@ class Tool(Generic[P, R]):
     requires_admin: bool = False
     enabled: bool = True
     timeout: float | None = None
+    record: bool = True
     is_async: bool = False
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -82,6 +84,7 @@ def tool(
     requires_admin: bool = False,
     enabled: bool = True,
     timeout: float | None = None,
+    record: bool = True,
 ) -> Tool[P, R]: ...
 
 
@@ -94,6 +97,7 @@ def tool(
     requires_admin: bool = False,
     enabled: bool = True,
     timeout: float | None = None,
+    record: bool = True,
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 
 
