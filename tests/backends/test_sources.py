@@ -3,6 +3,7 @@
 import secrets
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
 from loopspan.errors import RunNotFound
 from loopspan.runs import Run
+from loopspan.runs.export import as_otlp_json
 from loopspan.runs.sources import JaegerSource, Query
 from loopspan.runs.sources.summary import summary_of
 from loopspan.testing import capture
@@ -86,3 +88,23 @@ def test_jaeger_lists_the_runs_of_a_service_and_of_all(jaeger: Jaeger) -> None:
     assert set(expected) <= set(source.search(Query(limit=1000)).runs)
     until = datetime.now(UTC) - timedelta(hours=2)
     assert source.search(Query(service="listed", until=until)).runs == ()
+
+
+def test_jaeger_takes_an_exported_run_and_gives_it_back(jaeger: Jaeger) -> None:
+    """Its page's upload, which turns OTLP JSON into its own form; and its receiver."""
+    with capture() as captured:
+        captured.provider.id_generator = OwnIds()
+        run = recorded(captured.provider)
+    document = as_otlp_json(captured.run_trace.spans(run.run_id), service="exported")
+    json = {"content-type": "application/json"}
+
+    url = f"{jaeger.query}/api/transform"
+    answer = httpx.post(url, content=document, headers=json, trust_env=False)
+    [trace] = answer.raise_for_status().json()["data"]
+    assert trace["traceID"] == run.trace_id
+    assert len(trace["spans"]) == 4
+    assert {p["serviceName"] for p in trace["processes"].values()} == {"exported"}
+
+    url = f"{jaeger.otlp_http}/v1/traces"
+    httpx.post(url, content=document, headers=json, trust_env=False).raise_for_status()
+    assert JaegerSource(jaeger.query).fetch(arrived(jaeger, run, spans=4)).runs == (run,)

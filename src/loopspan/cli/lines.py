@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, BinaryIO
 
 from loopspan.flow.events import ReasoningDelta, TextDelta
-from loopspan.jsontext import dump_text
 from loopspan.runs import Run, RunStep
-from loopspan.runs.text.visible import visible_json
+from loopspan.runs.export import json_line
 
 
 class JsonLines:
@@ -18,7 +17,7 @@ class JsonLines:
 
     def write(self, value: dict[str, Any]) -> None:
         """Write one object."""
-        self._out.write(visible_json(dump_text(value)).encode() + b"\n")
+        self._out.write(json_line(value))
         self._out.flush()
 
     def step(self, step: RunStep) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from loopspan.runs.steps import TokenUsage
-from loopspan.runs.text.figures import cut, duration, one_line, tokens, usd
+from loopspan.runs.text.figures import Bytes, cut, duration, one_line, tokens, usd
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,20 @@ def test_cut(text: str, most: int | None, kept: list[str], rest: str | None) -> 
 )
 def test_one_line(text: str, shown: str) -> None:
     assert one_line(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "kept", "rest"),
+    [
+        ("abc\n", 4, ["abc"], None),
+        ("x" * 61_004, 50_000, ["x" * 50_000], "… 11,004 of 61,004 bytes left out"),
+        ("aé", 2, ["a"], "… 2 of 3 bytes left out"),
+        ("a👋b", 4, ["a"], "… 5 of 6 bytes left out"),
+        ("a👋b", 5, ["a👋"], "… 1 of 6 bytes left out"),
+        ("\ud800b", 3, ["\\ud800"], "… 1 of 4 bytes left out"),
+        ("a\x1b\nb", 3, ["a\\x1b"], "… 1 of 4 bytes left out"),
+        ("abc", 0, [""], "… 3 of 3 bytes left out"),
+    ],
+)
+def test_cut_at_bytes(text: str, limit: int, kept: list[str], rest: str | None) -> None:
+    assert cut(text, Bytes(limit)) == (kept, rest)

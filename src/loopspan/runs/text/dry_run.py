@@ -1,4 +1,4 @@
-"""A dry run as lines of text: the messages with their origin, the tools, the body."""
+"""A dry run as text: the messages with their origin, the tools, the body."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from loopspan.runs import AssembledStep
-from loopspan.runs.text.figures import count
-from loopspan.runs.text.lines import Line, block, unknown
+from loopspan.runs.text.figures import Bytes, count
+from loopspan.runs.text.lines import Body, Item, Line, unknown
 from loopspan.runs.text.parts import joined, message_text
 from loopspan.runs.text.visible import visible
 
 
-def assembled_lines(step: AssembledStep) -> list[Line]:
-    """Return all that a dry run put together, nothing of it cut."""
-    return [
-        *_messages(step),
-        Line(),
-        *_tools(step),
-        Line(),
-        *_context(step),
-        *_body(step),
-    ]
+def assembled_items(step: AssembledStep, most: int | Bytes | None) -> Iterator[Item]:
+    """Yield all that a dry run put together, its texts up to this cap."""
+    yield from _messages(step, most)
+    yield Line()
+    yield from _tools(step)
+    yield Line()
+    yield from _context(step)
+    yield from _body(step, most)
 
 
-def _messages(step: AssembledStep) -> Iterator[Line]:
+def _messages(step: AssembledStep, most: int | Bytes | None) -> Iterator[Item]:
     parts = step.parts or ()
     yield Line("Messages", "round", note=count(len(step.messages or ()), "message"), indent=0)
     if step.messages is None:
@@ -33,7 +31,7 @@ def _messages(step: AssembledStep) -> Iterator[Line]:
     for index, message in enumerate(step.messages or ()):
         origin = joined(_provenance(part) for part in parts if part.get("message") == index)
         yield Line(origin, "note", visible(str(message.get("role") or "?")))
-        yield from block(message_text(message), None, indent=4)
+        yield Body(message_text(message), most, indent=4)
     for part in parts:
         if part.get("dropped") or part.get("message") is None:
             yield Line(_provenance(part), "warning", "left out")
@@ -61,12 +59,12 @@ def _context(step: AssembledStep) -> Iterator[Line]:
     yield Line()
 
 
-def _body(step: AssembledStep) -> Iterator[Line]:
+def _body(step: AssembledStep, most: int | Bytes | None) -> Iterator[Item]:
     yield Line("Body", "reply", note="as it would be sent", indent=0)
     if step.body is None:
         yield unknown(step, "body")
     else:
-        yield from block(json.dumps(step.body, indent=2, ensure_ascii=False), None)
+        yield Body(json.dumps(step.body, indent=2, ensure_ascii=False), most)
 
 
 def _provenance(part: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from loopspan.runs.steps import TokenUsage
 from loopspan.runs.text.visible import visible
@@ -47,8 +48,17 @@ def usd(cost: float) -> str:
     return f"${cost:,.{max(2, min(digits, 9))}f}"
 
 
-def cut(text: str, most: int | None) -> tuple[list[str], str | None]:
-    """Return the first `most` lines of a text, safe to show, and what to say of the rest."""
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """A cap in bytes of UTF-8, where a plain number is one in lines."""
+
+    limit: int
+
+
+def cut(text: str, most: int | Bytes | None) -> tuple[list[str], str | None]:
+    """Return the beginning of a text as lines, safe to show, and what to say of the rest."""
+    if isinstance(most, Bytes):
+        return _cut_bytes(text, most.limit)
     lines = visible(text).rstrip("\n").split("\n")
     if most is None:
         return lines, None
@@ -66,6 +76,18 @@ def cut(text: str, most: int | None) -> tuple[list[str], str | None]:
         return kept, f"… {count(left, 'more line')}"
     lost = len(lines[-1]) - len(kept[-1])
     return kept, f"… {count(lost, 'more character')}" if lost else None
+
+
+def _cut_bytes(text: str, limit: int) -> tuple[list[str], str | None]:
+    data = text.encode("utf-8", "surrogatepass")
+    end, rest = len(data), None
+    if end > limit:
+        end = limit
+        while end and data[end] & 0xC0 == 0x80:  # not within a character
+            end -= 1
+        rest = f"… {len(data) - end:,} of {len(data):,} bytes left out"
+    kept = data[:end].decode("utf-8", "surrogatepass")
+    return visible(kept).rstrip("\n").split("\n"), rest
 
 
 def one_line(text: str) -> str:

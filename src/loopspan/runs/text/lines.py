@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from loopspan.runs import RunStep
-from loopspan.runs.text.figures import cut
+from loopspan.runs.text.figures import Bytes, cut
 from loopspan.runs.text.visible import visible
 
 Style: TypeAlias = Literal[
@@ -40,18 +40,38 @@ class Line:
         return f"{self.head}{self.text}{note}".rstrip()
 
 
-def block(
-    text: str, most: int | None, label: str = "", style: Style = "plain", indent: int = 2
-) -> Iterator[Line]:
-    """Give the first `most` lines of a text, made safe, and how many there are more."""
-    kept, rest = cut(text, most)
-    below = _UNDER_LABEL if label else indent
-    for number, line in enumerate(kept):
-        yield Line(
-            line, style, "" if number else visible(label), indent=below if number else indent
-        )
-    if rest:
-        yield Line(rest, "note", indent=below)
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A text by itself, not yet safe to show: a message, an answer, a result, at its cap."""
+
+    text: str
+    most: int | Bytes | None
+    label: str = ""
+    style: Style = "plain"
+    indent: int = 2
+
+    def cut(self) -> tuple[list[str], str | None]:
+        """Return the lines that are shown, safe to show, and what to say of the rest."""
+        return cut(self.text, self.most)
+
+    def lines(self) -> Iterator[Line]:
+        """Give it as lines, the label before the first."""
+        kept, rest = self.cut()
+        label = visible(self.label)
+        below = _UNDER_LABEL if label else self.indent
+        for number, line in enumerate(kept):
+            indent = below if number else self.indent
+            yield Line(line, self.style, "" if number else label, indent=indent)
+        if rest:
+            yield Line(rest, "note", indent=below)
+
+
+Item: TypeAlias = Line | Body
+
+
+def flat(items: Iterable[Item]) -> list[Line]:
+    """Return all as lines."""
+    return [line for item in items for line in (item.lines() if isinstance(item, Body) else [item])]
 
 
 def unknown(step: RunStep, field: str) -> Line:

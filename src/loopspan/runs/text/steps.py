@@ -1,33 +1,39 @@
-"""The steps of a run as lines of text."""
+"""The steps of a run as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
 
 from loopspan.runs import AssembledStep, ChatStep, RequestStep, RunStep, ToolStep
 from loopspan.runs.steps import RawBodies
-from loopspan.runs.text.dry_run import assembled_lines
-from loopspan.runs.text.figures import count, duration, one_line, tokens, usd
-from loopspan.runs.text.lines import Line, Style, block, unknown
+from loopspan.runs.text.dry_run import assembled_items
+from loopspan.runs.text.figures import Bytes, count, duration, one_line, tokens, usd
+from loopspan.runs.text.lines import Body, Item, Line, Style, flat, unknown
 from loopspan.runs.text.parts import call_text, joined, message_text
 from loopspan.runs.text.visible import visible
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many lines of a text are shown; `None` is all of them."""
+    """How much of a text is shown, in lines or bytes; `None` is all of it."""
 
-    sent: int | None = 12
+    sent: int | Bytes | None = 12
     again: bool = False
-    """Whether later rounds show more than a line of a message that was shown when it came."""
-    thinking: int | None = 30
-    call: int | None = 4
-    result: int | None = 12
+    """Whether later rounds show more than a line of a message: of one that no step has shown."""
+    thinking: int | Bytes | None = 30
+    answer: int | Bytes | None = None
+    call: int | Bytes | None = 4
+    result: int | Bytes | None = 12
+
+    @classmethod
+    def each(cls, most: int | Bytes | None) -> Limits:
+        """Return limits that are the same for all texts."""
+        return cls(most, True, most, most, most, most)
 
 
-ALL = Limits(None, True, None, None, None)
+ALL = Limits.each(None)
 
 
 class StepText:
@@ -36,9 +42,14 @@ class StepText:
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
         self._tools: tuple[dict[str, Any], ...] | None = None
+        self._results: set[str] = set()
 
     def lines(self, step: RunStep) -> list[Line]:
-        """Return the lines of a step, a heading first."""
+        """Return a step as lines, a heading first."""
+        return flat(self.items(step))
+
+    def items(self, step: RunStep) -> list[Item]:
+        """Return a step as lines and bodies, a heading first."""
         match step:
             case RequestStep():
                 return list(self._request(step))
@@ -47,11 +58,13 @@ class StepText:
             case ToolStep():
                 return list(self._tool(step))
             case AssembledStep():
-                return assembled_lines(step)
+                return list(
+                    assembled_items(step, self._limits.result if self._limits.again else None)
+                )
             case _:
                 assert_never(step)
 
-    def _request(self, step: RequestStep) -> Iterator[Line]:
+    def _request(self, step: RequestStep) -> Iterator[Item]:
         model = " ".join(filter(None, (step.provider, step.model)))
         settings = (k if v is True else f"{k} {v}" for k, v in step.parameters.items())
         facts = visible(joined((model, *settings)))
@@ -61,12 +74,21 @@ class StepText:
         start = step.new_from or 0
         for message in (step.messages or ())[start:]:
             role, text = visible(str(message.get("role") or "?")), message_text(message)
-            if start and not self._limits.again:
+            if start and (not self._limits.again or self._was_shown(message)):
                 yield Line(one_line(text), label=role, folds=False)
             else:
-                yield from block(text, self._limits.sent, role)
+                yield Body(text, self._limits.sent, role)
         yield self._offered(step)
         self._tools = step.tools
+
+    def _was_shown(self, message: Mapping[str, Any]) -> bool:
+        """Whether a message carries nothing but results that the steps of their calls have shown.
+
+        Traces without spans for tools have them in the messages only.
+        """
+        parts = message.get("parts")
+        results = [part.get("response") for part in parts or () if isinstance(part, Mapping)]
+        return bool(results) and all(isinstance(r, str) and r in self._results for r in results)
 
     def _offered(self, step: RequestStep) -> Line:
         if step.tools is None:
@@ -76,7 +98,7 @@ class StepText:
         names = ", ".join(str(tool.get("name")) for tool in step.tools)
         return Line(visible(names) or "none", "note", "tools")
 
-    def _chat(self, step: ChatStep) -> Iterator[Line]:
+    def _chat(self, step: ChatStep) -> Iterator[Item]:
         words = "Reply" if step.error is None or step.content else "No reply"
         yield _heading(step, words, "reply", _chat_facts(step))
         for retry in step.retries:
@@ -84,31 +106,32 @@ class StepText:
             waited = duration(retry.delay_ms)
             yield Line(f"attempt {retry.attempt} {said}, waited {waited}", "warning", "retry")
         if step.thinking:
-            yield from block(step.thinking, self._limits.thinking, "thinking", "thinking")
+            yield Body(step.thinking, self._limits.thinking, "thinking", "thinking")
         if step.content:
-            yield from block(step.content, None)
+            yield Body(step.content, self._limits.answer)
         elif step.content is None and step.state == "ok":
             yield unknown(step, "content")
         for call in step.tool_calls or ():
-            yield from block(f"→ {call_text(call.name, call.arguments)}", self._limits.call)
-        yield from _error(step)
+            yield Body(f"→ {call_text(call.name, call.arguments)}", self._limits.call)
+        yield from _error(step, self._limits.answer)
         if step.raw is not None:
             yield from self._raw(step.raw)
 
-    def _raw(self, raw: RawBodies) -> Iterator[Line]:
+    def _raw(self, raw: RawBodies) -> Iterator[Item]:
         for name, body in (("sent", raw.request), ("received", raw.response)):
             if body is not None:
                 size = count(len(body.encode("utf-8", "replace")), "byte")
                 yield Line(f"{name}, {size}", "note", "raw body")
-                yield from block(body, self._limits.result, style="note", indent=4)
+                yield Body(body, self._limits.result, style="note", indent=4)
 
-    def _tool(self, step: ToolStep) -> Iterator[Line]:
+    def _tool(self, step: ToolStep) -> Iterator[Item]:
         call = one_line(call_text(step.name, step.arguments))
         yield _heading(step, f"Tool {call}", "tool", _tool_facts(step))
-        yield from _error(step)
+        yield from _error(step, self._limits.answer)
         if step.result is not None:
+            self._results.add(step.result)
             style: Style = "error" if step.is_error else "plain"
-            yield from block(step.result, self._limits.result, style=style)
+            yield Body(step.result, self._limits.result, style=style)
         elif step.error is None and step.state == "ok":
             yield unknown(step, "result")
         for each in step.cut:
@@ -159,7 +182,7 @@ def _tool_facts(step: ToolStep) -> Iterator[str]:
         yield "returned an error"
 
 
-def _error(step: ChatStep | ToolStep) -> Iterator[Line]:
+def _error(step: ChatStep | ToolStep, limit: int | Bytes | None) -> Iterator[Item]:
     if step.error is not None and step.state != "cancelled":
         said = f"{step.error.type}: {step.error.message}" if step.error.message else step.error.type
-        yield from block(said, None, "error", "error")
+        yield Body(said, limit, "error", "error")
