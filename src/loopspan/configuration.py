@@ -83,8 +83,11 @@ class ToolOptions:
 
     `allow` is the caller's allow-list: `None` = every enabled tool, `()` = none. `parallel` is how
     many tools run side by side, `max_tool_calls` how many calls a run may make in all,
-    `tool_timeout` the seconds a tool may take that has no timeout of its own. `unrecorded_tools`
-    are kept out of all records as well as those of the configuration.
+    `tool_timeout` the seconds a tool may take that has no timeout of its own; what may wait for
+    others should have one. A tool with a timeout runs in a thread of its own, as do several that
+    run side by side and all plain tools of `arun`; a single one without runs in the thread of
+    the caller. `unrecorded_tools` are kept out of all records as well as those of the
+    configuration.
     """
 
     allow: tuple[str, ...] | None = None
@@ -92,7 +95,7 @@ class ToolOptions:
     budget: Budget | None = None
     max_tool_calls: int | None = None
     parallel: int = 8
-    tool_timeout: float | None = 60.0
+    tool_timeout: float | None = None
     tool_choice: ToolChoice | None = None
     parameters: Parameters = Parameters()
     actor: Actor | None = None

@@ -3,9 +3,11 @@
 import asyncio
 import threading
 
+import pytest
+
 from loopspan import AsyncRunStream, ToolFinished, ToolOptions, tool
-from loopspan.testing import ScriptedModel, calls, message
-from tests.loop.ways import Way, each_way, loop_of
+from loopspan.testing import ScriptedModel, calls, capture, message
+from tests.loop.ways import Way, each_way, loop_of, plain, streamed
 
 
 def end_of(threads: list[threading.Thread]) -> bool:
@@ -29,12 +31,37 @@ class Noting:
 @each_way
 def test_calls_one_after_another_share_a_thread_that_ends_with_the_run(way: Way) -> None:
     noting = Noting()
-    way(loop_of(ScriptedModel([calls("note")] * 4 + ["Done."]), [noting.note]))
+    loop = loop_of(ScriptedModel([calls("note")] * 4 + ["Done."]), [noting.note])
+    way(loop, options=ToolOptions(tool_timeout=30.0))
 
     assert len(noting.threads) == 4
     assert len(set(noting.threads)) == 1
     assert noting.threads[0] is not threading.main_thread()
     assert end_of(noting.threads)
+
+
+@pytest.mark.parametrize("way", [plain, streamed])
+def test_a_single_call_without_timeout_runs_in_the_thread_of_the_caller(way: Way) -> None:
+    noting = Noting()
+    model = ScriptedModel([calls("note"), message(tool_calls=[("note", {})] * 2), "Done."])
+    way(loop_of(model, [noting.note]), options=ToolOptions(parallel=1))
+
+    assert noting.threads == [threading.current_thread()] * 3
+
+
+@pytest.mark.parametrize("way", [plain, streamed])
+def test_what_interrupts_the_caller_in_a_tool_is_not_told_to_the_model(way: Way) -> None:
+    @tool
+    def interrupted() -> None:
+        """Be there when Ctrl-C is pressed."""
+        raise KeyboardInterrupt
+
+    model = ScriptedModel([calls("interrupted"), "Done."])
+    with capture() as captured, pytest.raises(KeyboardInterrupt):
+        way(loop_of(model, [interrupted], captured))
+    assert len(model.requests) == 1
+    [run] = captured.run_trace.runs()
+    assert (run.outcome, run.steps[-1].state) == ("cancelled", "cancelled")
 
 
 @each_way

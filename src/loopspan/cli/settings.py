@@ -15,6 +15,9 @@ from loopspan.tools import Actor, ToolRegistry
 
 DEFAULT_CATALOGUE = Path("loopspan.toml")
 
+TOOL_TIMEOUT = 60.0
+"""Seconds that a tool may take which has no timeout of its own."""
+
 ADMIN = Actor(is_admin=True)
 """Who sits at the terminal may do there what any tool may do."""
 
@@ -59,6 +62,7 @@ class RunSettings:
         return ToolOptions(
             allow=() if self.no_tools else self.allow,
             max_rounds=self.max_rounds,
+            tool_timeout=TOOL_TIMEOUT,
             parameters=Parameters(temperature=self.temperature, max_tokens=self.max_tokens),
             actor=ADMIN,
             capture_raw=self.capture_raw,

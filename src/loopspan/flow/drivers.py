@@ -7,6 +7,7 @@ client unless it was passed in, the open answer, the tasks of tools.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import queue
 import ssl
 import time
@@ -32,7 +33,7 @@ from loopspan.flow.effects import (
     Wait,
 )
 from loopspan.flow.events import StreamEvent
-from loopspan.flow.spawned import NOBODY, Deadlines, Workers, current
+from loopspan.flow.spawned import NOBODY, Deadlines, Workers, current, ended
 
 if TYPE_CHECKING:
     import asyncio
@@ -123,8 +124,7 @@ class SyncRun(Generic[T]):
                 with _named_errors(effect.provider):
                     return next(self._chunks, None)
             case Spawn():
-                self._deadlines.add(effect)
-                self._workers.start(effect)
+                self._spawn(effect)
             case Wait():
                 return self._wait()
             case Sleep():
@@ -151,6 +151,17 @@ class SyncRun(Generic[T]):
             content = b"" if response.is_success else response.read()
         self._chunks = response.iter_bytes()
         return HttpResponse(response.status_code, response.headers, content)
+
+    def _spawn(self, effect: Spawn) -> None:
+        self._deadlines.add(effect)
+        if not effect.alone or effect.is_async or effect.timeout is not None:
+            self._workers.start(effect)
+            return
+        # Handing it to another thread would cost more than the rest of the call.
+        done = contextvars.copy_context().run(ended, effect)
+        if done.error is not None and not isinstance(done.error, Exception):
+            raise done.error  # meant for this thread, not for the model
+        self._done.put(done)
 
     def _wait(self) -> Done:
         while True:

@@ -65,7 +65,8 @@ class Spawn:
     """Start a function beside the flow; its end is told by `Wait`.
 
     `timeout` is in seconds. A plain function runs in a thread of its own; one that does not
-    return in time is left behind, since a thread cannot be stopped.
+    return in time is left behind, since a thread cannot be stopped. One that is `alone`, with
+    nothing else to run meanwhile, and has no timeout may run in the thread of the driver.
     """
 
     key: int
@@ -73,6 +74,7 @@ class Spawn:
     is_async: bool
     span: Span
     timeout: float | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,14 +81,15 @@ class Workers:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             context, effect = job
-            done = context.run(_ended, effect)
+            done = context.run(ended, effect)
             del job, context, effect  # an idle thread keeps nothing of a call alive
             with self._lock:
                 self._idle += 1
             self._tell(done)
 
 
-def _ended(effect: Spawn) -> Done:
+def ended(effect: Spawn) -> Done:
+    """Run a function, its span current, and return its end."""
     function = effect.function
     try:
         with current(effect.span):

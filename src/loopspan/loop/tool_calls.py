@@ -65,10 +65,12 @@ class ToolCalls:
         """Run the calls and return one `tool` message for each, in order."""
         # A call has a key of its own in the whole run: one that was given up may still end later.
         waiting = deque(enumerate(self._plan(calls), self._run.tool_calls))
+        parallel = self._offer.options.parallel
+        alone = min(len(waiting), parallel) == 1
         try:
             while waiting or self._open:
-                while waiting and len(self._open) < self._offer.options.parallel:
-                    yield from self._start(*waiting.popleft())
+                while waiting and len(self._open) < parallel:
+                    yield from self._start(*waiting.popleft(), alone=alone)
                 if self._open:
                     done: Done = yield Wait()
                     yield from self._finish(done)
@@ -109,7 +111,7 @@ class ToolCalls:
         context = ToolContext(self._run.facts.run_id, self._round, call.id, offer.options.actor)
         return _Planned(call, tool, partial(tool.call, arguments, context))
 
-    def _start(self, key: int, planned: _Planned) -> Iterator[Emit | Spawn]:
+    def _start(self, key: int, planned: _Planned, *, alone: bool) -> Iterator[Emit | Spawn]:
         tool, call = planned.tool, planned.call
         span = self._open[key] = ToolSpan(
             self._run.settings, self._run, self._round, call, tool.description if tool else None
@@ -121,7 +123,7 @@ class ToolCalls:
             yield from self._finish(done, ran=False)
             return
         timeout = tool.timeout or self._offer.options.tool_timeout
-        yield Spawn(key, planned.function, tool.is_async, span.span, timeout)
+        yield Spawn(key, planned.function, tool.is_async, span.span, timeout, alone)
 
     def _finish(self, done: Done, ran: bool = True) -> Iterator[Emit]:
         span = self._open[done.key]
