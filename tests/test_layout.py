@@ -16,7 +16,7 @@ MAX_LINES = 350
 
 VALUES = {"errors", "jsontext", "messages", "secrets"}
 SETTINGS = VALUES | {"configuration", "environment", "tools"}
-LOOP = SETTINGS | {"builtin", "demo", "flow", "prompts", "providers", "telemetry"}
+LOOP = SETTINGS | {"builtin", "demo", "flow", "local", "prompts", "providers", "telemetry"}
 
 ALLOWED: dict[str, set[str]] = {
     "jsontext": set(),
@@ -34,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "runs": {"errors", "jsontext", "messages", "telemetry.record", "telemetry.semconv"},
     "catalogue": LOOP | {"loop"},
     "demo": SETTINGS | {"builtin", "providers"},
+    "local": SETTINGS | {"providers"},
     # Effects and I/O: it knows values and errors, not what the loop does with them.
     "flow": VALUES,
     "loop": LOOP | {"runs"},  # a run hands out its record
@@ -42,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": LOOP | {"__init__", "catalogue", "loop", "playground", "runs"},
     "__main__": {"cli"},
     # What needs an extra, a server or a test is imported by its own name.
-    "__init__": LOOP - {"demo"} | {"loop", "runs"},
+    "__init__": LOOP - {"demo", "local"} | {"loop", "runs"},
 }
 """What each module or package at the top of loopspan may import besides itself."""
 

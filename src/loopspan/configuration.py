@@ -86,8 +86,9 @@ class ToolOptions:
     `tool_timeout` the seconds a tool may take that has no timeout of its own; what may wait for
     others should have one. A tool with a timeout runs in a thread of its own, as do several that
     run side by side and all plain tools of `arun`; a single one without runs in the thread of
-    the caller. `unrecorded_tools` are kept out of all records as well as those of the
-    configuration.
+    the caller. A `tool_choice` of `required` or of a tool's name holds for the first
+    `forced_rounds` rounds: a model that must call a tool each time never comes to an answer.
+    `unrecorded_tools` are kept out of all records as well as those of the configuration.
     """
 
     allow: tuple[str, ...] | None = None
@@ -97,6 +98,7 @@ class ToolOptions:
     parallel: int = 8
     tool_timeout: float | None = None
     tool_choice: ToolChoice | None = None
+    forced_rounds: int = 1
     parameters: Parameters = Parameters()
     actor: Actor | None = None
     content: Content | None = None
@@ -120,6 +122,8 @@ class ToolOptions:
             )
         if self.parallel < 1:
             raise ConfigurationError(f"parallel is {self.parallel!r}; give 1 or more")
+        if self.forced_rounds < 1:
+            raise ConfigurationError(f"forced_rounds is {self.forced_rounds!r}; give 1 or more")
         if self.max_tool_calls is not None and self.max_tool_calls < 0:
             raise ConfigurationError(f"max_tool_calls is {self.max_tool_calls!r}; give 0 or more")
         if self.tool_timeout is not None and self.tool_timeout <= 0:

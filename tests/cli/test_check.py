@@ -11,6 +11,7 @@ def test_without_any_setup_all_is_well(capsys: Out) -> None:
     out, err = capsys.readouterr()
     assert "  openai            OPENAI_API_KEY is not set      https://api.openai.com/v1\n" in out
     assert "  ollama            needs no key, does not answer  http://127.0.0.1:" in out
+    assert "  local             not installed                  the model is not installed" in out
     assert "  content    off, by default\n" in out
     assert "http://localhost:4318/v1/traces (http/protobuf), " in out
     assert out.endswith("\nEverything that is configured works\n")
@@ -38,6 +39,7 @@ def test_which_keys_are_set(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> Non
         "key_set": True,
         "base_url": "https://api.groq.com/openai/v1",
         "answers": None,
+        "missing": None,
         "probe": None,
         "problem": None,
     }

@@ -108,7 +108,8 @@ def test_ll05_as_many_calls_as_allowed_are_under_way_together(parallel: int) -> 
 
 
 @pytest.mark.parametrize(
-    "options", [{"parallel": 0}, {"max_tool_calls": -1}, {"tool_timeout": 0.0}]
+    "options",
+    [{"parallel": 0}, {"max_tool_calls": -1}, {"tool_timeout": 0.0}, {"forced_rounds": 0}],
 )
 def test_limits_that_cannot_work_are_refused(options: dict[str, float]) -> None:
     [name] = options

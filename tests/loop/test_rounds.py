@@ -76,6 +76,28 @@ def test_without_tools_it_is_one_plain_completion(
 
 
 @each_way
+@pytest.mark.parametrize("choice", ["required", "look"])
+@pytest.mark.parametrize("forced", [1, 2])
+def test_a_forced_choice_lets_go_so_that_the_model_can_answer(
+    way: Way, choice: str, forced: int
+) -> None:
+    model = ScriptedModel([*[calls("look")] * forced, "A cat."])
+    options = ToolOptions(tool_choice=choice, forced_rounds=forced)
+    assert way(loop_of(model, [look]), options=options).content == "A cat."
+
+    sent = [body.get("tool_choice") for body in model.requests]
+    assert None not in sent[:forced]
+    assert sent[forced:] == [None]
+
+
+@each_way
+def test_a_choice_that_forces_nothing_stays(way: Way) -> None:
+    model = ScriptedModel([calls("look"), "A cat."])
+    way(loop_of(model, [look]), options=ToolOptions(tool_choice="auto"))
+    assert [body["tool_choice"] for body in model.requests] == ["auto", "auto"]
+
+
+@each_way
 def test_a_call_where_nothing_was_offered_is_not_made(way: Way) -> None:
     model = ScriptedModel([message("Hm.", tool_calls=[("look", {})])])
     with capture() as captured:

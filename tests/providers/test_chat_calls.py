@@ -86,6 +86,18 @@ def test_a_legacy_function_call_and_its_result() -> None:
     ]
 
 
+def test_a_call_that_is_told_in_both_forms_is_made_once() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    twice = {"function_call": call["function"], "tool_calls": [call]}
+    answer = OpenAI().reply(plain(finish="tool_calls", content=None, **twice))
+    assert [part.id for part in answer.message.tool_calls] == ["a"]
+    assert wire(answer.message) == [{"role": "assistant", "tool_calls": [call]}]
+    body = {"model": "m", "messages": [{"role": "assistant", **twice}]}
+    request = OpenAI().request(body)
+    assert len(request.messages[0].tool_calls) == 1
+    assert OpenAI().body(request) == body
+
+
 def test_a_call_without_an_id_is_answered_by_name() -> None:
     message = OpenAI().reply(plain(tool_calls=[call_delta(0, name="f", arguments="{}")])).message
     result = Message("tool", (ToolCallResponse("12", None, "f"),))

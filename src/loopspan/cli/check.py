@@ -61,7 +61,9 @@ def check(settings: CheckSettings) -> int:
 
 def report_lines(report: Report) -> Iterator[Line]:
     """Give what was found as lines in columns."""
-    rows = [(each.name, _key(each), each.base_url or "") for each in report.providers]
+    rows = [
+        (each.name, _key(each), each.base_url or each.missing or "") for each in report.providers
+    ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     yield Line("Providers", "round", indent=0)
     for each, row in zip(report.providers, rows, strict=True):
@@ -90,7 +92,7 @@ def _key(fact: ProviderFact) -> str:
         return f"{fact.key_variable} {'is set' if fact.key_set else 'is not set'}"
     match fact.answers:
         case None:
-            return ""
+            return "not installed" if fact.missing else ""
         case True:
             return "needs no key, answers"
         case False:

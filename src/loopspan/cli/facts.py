@@ -21,13 +21,17 @@ from loopspan.telemetry.setup import protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderFact:
-    """A provider: `answers` says whether a server listens at an address that needs no key."""
+    """A provider: `answers` says whether a server listens at an address that needs no key.
+
+    `missing` is what has to be installed before it can be used.
+    """
 
     name: str
     key_variable: str | None = None
     key_set: bool = False
     base_url: str | None = None
     answers: bool | None = None
+    missing: str | None = None
     probe: str | None = None
     problem: str | None = None
 
@@ -55,6 +59,10 @@ def facts() -> tuple[Fact, ...]:
 def _provider(name: str) -> ProviderFact:
     try:
         found = adapter(name)
+        if (missing := found.missing()) is not None:
+            return ProviderFact(name=name, missing=missing)
+        if found.default_model:  # it brings its own server
+            return ProviderFact(name=name, base_url=found.base_url, answers=True)
         base_url = found.address(variable)
     except Exception as error:  # noqa: BLE001  # whatever an adapter of another package raises
         return ProviderFact(name=name, problem=f"{type(error).__name__}: {error}")
@@ -63,8 +71,6 @@ def _provider(name: str) -> ProviderFact:
         return ProviderFact(
             name=name, key_variable=found.key_variable, key_set=is_set, base_url=base_url
         )
-    if found.default_model:  # it brings its own server
-        return ProviderFact(name=name, base_url=base_url, answers=True)
     why = unreachable(base_url)
     configured = base_url != found.base_url
     return ProviderFact(

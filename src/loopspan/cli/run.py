@@ -15,11 +15,12 @@ from loopspan.configuration import Configuration
 from loopspan.environment import capture_content, variable
 from loopspan.errors import ConfigurationError, ConnectionFailed
 from loopspan.flow.events import ReasoningDelta, TextDelta
+from loopspan.local import start as start_local
 from loopspan.loop import Outcome, RunResult, ToolLoop
 from loopspan.runs.steps import TRUNCATED
 from loopspan.tools import ToolRegistry
 
-DEMO = "demo:"
+DEMO, LOCAL = "demo:", "local:"
 FAILED, CUT_SHORT = 1, 3
 
 
@@ -59,6 +60,8 @@ def _loop(
     model = settings.model or configuration.model
     if model is None:
         say("note", f"no --model given; using {DEMO}, an embedded model without account or key")
+    if model is not None and model.startswith(LOCAL):
+        start_local(lambda text: say("note", text))
     return ToolLoop(
         model or DEMO,
         tools,

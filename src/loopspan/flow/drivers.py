@@ -9,21 +9,17 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import queue
-import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import httpx
 
-from loopspan.errors import BadResponse, ConnectionFailed, ConnectionTimeout
 from loopspan.flow.effects import (
     Done,
     Effect,
     Emit,
     Flow,
-    HttpRequest,
     HttpResponse,
     Open,
     Read,
@@ -33,15 +29,13 @@ from loopspan.flow.effects import (
     Wait,
 )
 from loopspan.flow.events import StreamEvent
+from loopspan.flow.http import TIMEOUT, arguments, named_errors, trust
 from loopspan.flow.spawned import NOBODY, Deadlines, Workers, current, ended
 
 if TYPE_CHECKING:
     import asyncio
 
 T = TypeVar("T")
-
-TIMEOUT = httpx.Timeout(120.0, connect=10.0)
-"""How long a provider may take between two bytes, and to accept a connection; in seconds."""
 
 
 class Over(Generic[T]):
@@ -121,7 +115,7 @@ class SyncRun(Generic[T]):
             case Open():
                 return self._open(effect)
             case Read():
-                with _named_errors(effect.provider):
+                with named_errors(effect.provider):
                     return next(self._chunks, None)
             case Spawn():
                 self._spawn(effect)
@@ -134,19 +128,19 @@ class SyncRun(Generic[T]):
 
     def _http(self) -> httpx.Client:
         if self._client is None:
-            client = httpx.Client(verify=_trust(), timeout=TIMEOUT)
+            client = httpx.Client(verify=trust(), timeout=TIMEOUT)
             self._client = self._owned.enter_context(client)
         return self._client
 
     def _send(self, effect: Send) -> HttpResponse:
-        with _named_errors(effect.request.provider), current(effect.span):
-            response = self._http().request(**_arguments(effect.request))
+        with named_errors(effect.request.provider), current(effect.span):
+            response = self._http().request(**arguments(effect.request))
         return HttpResponse(response.status_code, response.headers, response.content)
 
     def _open(self, effect: Open) -> HttpResponse:
         self._answer.close()
-        with _named_errors(effect.request.provider), current(effect.span):
-            stream = self._http().stream(**_arguments(effect.request))
+        with named_errors(effect.request.provider), current(effect.span):
+            stream = self._http().stream(**arguments(effect.request))
             response = self._answer.enter_context(stream)
             content = b"" if response.is_success else response.read()
         self._chunks = response.iter_bytes()
@@ -253,7 +247,7 @@ class AsyncRun(Generic[T]):
             case Open():
                 return await self._open(effect)
             case Read():
-                with _named_errors(effect.provider):
+                with named_errors(effect.provider):
                     return await anext(self._chunks, None)
             case Spawn():
                 self._spawn(effect)
@@ -268,19 +262,19 @@ class AsyncRun(Generic[T]):
 
     async def _http(self) -> httpx.AsyncClient:
         if self._client is None:
-            client = httpx.AsyncClient(verify=_trust(), timeout=TIMEOUT)
+            client = httpx.AsyncClient(verify=trust(), timeout=TIMEOUT)
             self._client = await self._owned.enter_async_context(client)
         return self._client
 
     async def _send(self, effect: Send) -> HttpResponse:
-        with _named_errors(effect.request.provider), current(effect.span):
-            response = await (await self._http()).request(**_arguments(effect.request))
+        with named_errors(effect.request.provider), current(effect.span):
+            response = await (await self._http()).request(**arguments(effect.request))
         return HttpResponse(response.status_code, response.headers, response.content)
 
     async def _open(self, effect: Open) -> HttpResponse:
         await self._answer.aclose()
-        with _named_errors(effect.request.provider), current(effect.span):
-            stream = (await self._http()).stream(**_arguments(effect.request))
+        with named_errors(effect.request.provider), current(effect.span):
+            stream = (await self._http()).stream(**arguments(effect.request))
             response = await self._answer.enter_async_context(stream)
             content = b"" if response.is_success else await response.aread()
         self._chunks = response.aiter_bytes()
@@ -322,35 +316,3 @@ class AsyncRun(Generic[T]):
                 return done
             if done is NOBODY or self._deadlines.take(done):
                 return done
-
-
-@lru_cache(maxsize=1)
-def _trust() -> ssl.SSLContext:
-    """Return the certificates that are trusted; reading them costs more than a whole run."""
-    return httpx.create_ssl_context()
-
-
-def _arguments(request: HttpRequest) -> dict[str, Any]:
-    return {
-        "method": request.method,
-        "url": request.url,
-        "headers": request.headers,
-        "content": request.content,
-    }
-
-
-@contextlib.contextmanager
-def _named_errors(provider: str) -> Iterator[None]:
-    """Turn the HTTP client's errors into ours, which say who did not answer."""
-    try:
-        yield
-    except httpx.TimeoutException as error:
-        raise ConnectionTimeout(_said(error), provider=provider) from error
-    except httpx.DecodingError as error:
-        raise BadResponse(_said(error), provider=provider) from error
-    except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
-        raise ConnectionFailed(_said(error), provider=provider) from error
-
-
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -82,7 +82,7 @@ class Rounds:
     def _assemble(self, run: AgentSpan) -> None:
         """Tell what round 1 would send."""
         plan = self._plan
-        request = self._request(closing=False)
+        request = self._request(1, closing=False)
         told = tuple(self._settings.unrecorded.messages(request.messages))
         request = replace(request, messages=told)
         body = plan.model.adapter.body(request)
@@ -93,7 +93,7 @@ class Rounds:
 
     def _ask(self, run: AgentSpan, closing: bool) -> Flow[Reply]:
         plan = self._plan
-        request = self._request(closing)
+        request = self._request(run.rounds + 1, closing)
         yield Emit(RoundStarted(run.rounds + 1))
         use = self._context_use(run, request)
         with ChatSpan(self._settings, run, plan.endpoint, request, use) as chat:
@@ -130,9 +130,11 @@ class Rounds:
             )
         return use
 
-    def _request(self, closing: bool) -> Request:
+    def _request(self, number: int, closing: bool) -> Request:
         plan = self._plan
         tools, choice = plan.offered, plan.options.tool_choice
+        if choice not in (None, "auto", "none") and number > plan.options.forced_rounds:
+            choice = None
         if closing:
             # Some APIs want the tools of a dialogue defined as long as it holds calls of them.
             tools, choice = (tools, "none") if plan.model.adapter.keeps_tools else ((), None)

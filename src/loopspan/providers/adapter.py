@@ -132,6 +132,10 @@ class Adapter(ABC):
         """Return the base URL; `variable` looks up an environment variable."""
         return self.base_url
 
+    def missing(self) -> str | None:
+        """Return what has to be done before the provider can be used at all, if anything."""
+        return None
+
     # What follows is the same for every adapter.
 
     def request(self, body: Any, url: str = "") -> Request:

@@ -46,7 +46,12 @@ class ChatCalls(Adapter):
     def _read_calls(self, wire: Mapping[str, Any], sent: bool) -> Iterator[Part]:
         for call in wire.get("tool_calls") or ():
             yield self._read_call(call, sent)
-        if legacy := wire.get("function_call"):
+        legacy = wire.get("function_call")
+        if legacy and wire.get("tool_calls"):
+            # Some servers (llama-cpp-python) tell one call in both forms; it is made once.
+            if sent:
+                yield Generic("function_call", legacy, extra={self.name: {"field": True}})
+        elif legacy:
             arguments, own = _arguments(legacy, sent)
             name = str(legacy.get("name") or "")
             yield ToolCall(name, arguments, extra={self.name: {**own, "legacy": True}})

@@ -26,6 +26,7 @@ BUILT_IN: Mapping[str, str] = {
     "ollama": "loopspan.providers.ollama:Ollama",
     "openrouter": "loopspan.providers.openrouter:OpenRouter",
     "demo": "loopspan.demo:Demo",
+    "local": "loopspan.local:Local",
 }
 """Where the adapters are; one is imported when it is asked for."""
 

@@ -1,0 +1,50 @@
+"""What both drivers have in common in their use of httpx."""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import httpx
+
+from loopspan.errors import BadResponse, ConnectionFailed, ConnectionTimeout
+from loopspan.flow.effects import HttpRequest
+
+TIMEOUT = httpx.Timeout(120.0, connect=10.0)
+"""How long a provider may take between two bytes, and to accept a connection; in seconds."""
+
+
+@lru_cache(maxsize=1)
+def trust() -> ssl.SSLContext:
+    """Return the certificates that are trusted; reading them costs more than a whole run."""
+    return httpx.create_ssl_context()
+
+
+def arguments(request: HttpRequest) -> dict[str, Any]:
+    """Return what the HTTP client is called with."""
+    return {
+        "method": request.method,
+        "url": request.url,
+        "headers": request.headers,
+        "content": request.content,
+    }
+
+
+@contextlib.contextmanager
+def named_errors(provider: str) -> Iterator[None]:
+    """Turn the HTTP client's errors into ours, which say who did not answer."""
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        raise ConnectionTimeout(_said(error), provider=provider) from error
+    except httpx.DecodingError as error:
+        raise BadResponse(_said(error), provider=provider) from error
+    except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
+        raise ConnectionFailed(_said(error), provider=provider) from error
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
