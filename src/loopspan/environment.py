@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from urllib.parse import unquote
 
 from opentelemetry.sdk.environment_variables import (
     OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT,
     OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT,
 )
 
+from loopspan.errors import ConfigurationError
 from loopspan.telemetry.content import Content, content_mode
 
 CAPTURE_CONTENT = "LOOPSPAN_CONTENT"
@@ -31,6 +33,21 @@ COMPAT = "LOOPSPAN_COMPAT"
 def variable(name: str) -> str | None:
     """Return the value of an environment variable, `None` where it is unset or empty."""
     return os.environ.get(name) or None
+
+
+def headers(name: str) -> dict[str, str]:
+    """Return the headers of a variable in the form of `OTEL_EXPORTER_OTLP_HEADERS`.
+
+    It is `name=value,name=value`, values URL-encoded. Raises `ConfigurationError`, which repeats no
+    value: it may be a key.
+    """
+    found = {}
+    for each in filter(None, map(str.strip, (variable(name) or "").split(","))):
+        key, equals, value = each.partition("=")
+        if not key.strip() or not equals:
+            raise ConfigurationError(f"{name} is not of the form name=value,name=value; correct it")
+        found[key.strip()] = unquote(value.strip())
+    return found
 
 
 def compat() -> bool:

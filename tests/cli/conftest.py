@@ -13,7 +13,9 @@ from tests.cli.checking import free_port
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take out what the environment of whoever runs the tests says to the command."""
     for name in os.environ:
-        if name.startswith(("OTEL_", "LOOPSPAN_CONTENT")) or name.endswith("_API_KEY"):
+        if name.startswith(
+            ("OTEL_", "LOOPSPAN_CONTENT", "LOOPSPAN_JAEGER", "LOOPSPAN_TEMPO")
+        ) or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
     for name in ("OLLAMA_HOST", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONUNBUFFERED"):
         monkeypatch.delenv(name, raising=False)

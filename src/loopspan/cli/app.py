@@ -12,6 +12,7 @@ from loopspan.cli.ending import ended
 from loopspan.cli.playground import PORT, PlaygroundSettings, playground
 from loopspan.cli.run import run
 from loopspan.cli.settings import RunSettings
+from loopspan.cli.show import ShowSettings, show
 from loopspan.cli.skills import list_skills, lock
 
 app = typer.Typer(
@@ -119,6 +120,23 @@ def skills_lock_command(catalogue: opt.Catalogue = None, json: opt.Json = False)
     Read a skill before you lock it: from then on it is used.
     """
     raise typer.Exit(ended(lambda: lock(catalogue, json)))
+
+
+@app.command("show")
+def show_command(
+    what: opt.Shown,
+    jaeger: opt.Jaeger = None,
+    tempo: opt.Tempo = None,
+    json: opt.ShownJson = False,
+) -> None:
+    """Show a run that is over: how it came out, what stands out, each step.
+
+    A trace id is asked of Jaeger or Tempo; without an option, of LOOPSPAN_JAEGER_URL and
+    LOOPSPAN_TEMPO_URL. A file holds OTLP JSON, or what `loopspan run --json` wrote.
+    Exits with 0 if a run is shown, however it came out.
+    """
+    settings = ShowSettings(what=what, jaeger=jaeger, tempo=tempo, json=json)
+    raise typer.Exit(ended(lambda: show(settings)))
 
 
 @app.command("check")

@@ -152,9 +152,19 @@ AllowedHosts: TypeAlias = Annotated[
     ),
 ]
 Jaeger: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="URL", help="Open traces of this Jaeger by their id.")
+    str | None, typer.Option(metavar="URL", help="The Jaeger to ask for traces.")
 ]
 Tempo: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="URL", help="Open traces of this Tempo by their id.")
+    str | None, typer.Option(metavar="URL", help="The Tempo to ask for traces.")
 ]
 NoOpen: TypeAlias = Annotated[bool, typer.Option("--no-open", help="Open no browser.")]
+
+Shown: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRACE_ID|FILE", help="The id of a trace in a backend, a file, or - for its input."
+    ),
+]
+ShownJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print JSON, each run as an object on a line.")
+]

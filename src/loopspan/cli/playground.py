@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from loopspan.catalogue import Catalogue, CatalogueFile
+from loopspan.cli.backends import backends
 from loopspan.cli.settings import DEFAULT_CATALOGUE, look_here_too
 from loopspan.cli.stderr import say, tools_print_elsewhere
 from loopspan.configuration import Configuration
@@ -23,7 +24,6 @@ from loopspan.errors import ConfigurationError
 from loopspan.prompts import Library
 from loopspan.providers.connect import adapter
 from loopspan.runs import RunTrace
-from loopspan.runs.sources import JaegerSource, TempoSource
 from loopspan.telemetry.setup import exporting_processor
 from loopspan.tools import ToolRegistry
 
@@ -89,7 +89,7 @@ def playground(settings: PlaygroundSettings) -> int:
             allowed_hosts=settings.allowed_hosts,
             tools=_tools(settings),
             exporter=_exporter(),
-            backends=_backends(settings),
+            backends=backends(settings.jaeger, settings.tempo),
         )
         url = address(settings.host, listening)
         link = f"{url}#login={auth.one_time_code()}"
@@ -180,15 +180,6 @@ def ollama_configurations() -> dict[str, Configuration]:
         f"ollama-{name}": Configuration(name=f"ollama-{name}", model=f"ollama:{name}")
         for name in models
     }
-
-
-def _backends(settings: PlaygroundSettings) -> list[JaegerSource | TempoSource]:
-    found: list[JaegerSource | TempoSource] = []
-    if settings.jaeger is not None:
-        found.append(JaegerSource(settings.jaeger))
-    if settings.tempo is not None:
-        found.append(TempoSource(settings.tempo))
-    return found
 
 
 def _tools(settings: PlaygroundSettings) -> ToolRegistry | None:

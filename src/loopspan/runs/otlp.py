@@ -26,7 +26,7 @@ def spans(document: Any) -> Iterator[SpanRecord]:
     for wrapper in ("result", "trace"):
         inner = document.get(wrapper)
         document = inner if isinstance(inner, Mapping) else document
-    resources = document.get("resourceSpans") or document.get("batches")
+    resources = document.get("resourceSpans", document.get("batches"))
     if resources is None:
         raise ValueError("this JSON has no 'resourceSpans': it is no OTLP trace document")
     for resource in _list(resources):

@@ -1,10 +1,6 @@
 """Sources over real connections: one that nobody takes, redirects, slow and large answers."""
 
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -13,39 +9,11 @@ from loopspan.runs.sources import JaegerSource, TempoSource
 from loopspan.runs.sources.drivers import Drivers
 from loopspan.testing import capture
 from tests.runs.sources.recorded import recorded
+from tests.runs.sources.served import serving
 from tests.runs.sources.shapes import WAYS, Way, as_tempo_protobuf
 
 each_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 ID = "0af7651916cd43dd8448eb211c80319c"
-
-
-@contextmanager
-def serving(status: int, *parts: bytes, **headers: str) -> Iterator[tuple[str, list[str]]]:
-    """Give the address of a server that answers so to all it is asked, and the paths it saw."""
-    paths: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            paths.append(self.path)
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name.replace("_", "-"), value)
-            self.end_headers()
-            for part in parts:
-                self.wfile.write(part)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", paths
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @each_way
@@ -59,12 +27,12 @@ def test_an_address_where_nobody_listens_is_said(way: Way) -> None:
 @each_way
 def test_a_redirect_is_not_followed(way: Way) -> None:
     with (
-        serving(200, b"{}") as (elsewhere, visited),
-        serving(302, Location=f"{elsewhere}/login") as (url, asked),
+        serving(200, b"{}") as elsewhere,
+        serving(302, Location=f"{elsewhere.url}/login") as served,
     ):
         with pytest.raises(SourceError, match=r"redirect to 'http://127.0.0.1:.*/login'"):
-            way(JaegerSource(url), ID)
-        assert (len(asked), visited) == (1, [])
+            way(JaegerSource(served.url), ID)
+        assert (len(served.paths), elsewhere.paths) == (1, [])
 
 
 @each_way
@@ -78,19 +46,19 @@ def test_a_server_that_takes_the_connection_and_says_nothing_is_given_up(way: Wa
 @each_way
 def test_an_answer_that_breaks_off_is_said(way: Way) -> None:
     with (
-        serving(200, b'{"result"', Content_Length="500") as (url, _),
+        serving(200, b'{"result"', Content_Length="500") as served,
         pytest.raises(SourceError, match="cannot be reached"),
     ):
-        way(JaegerSource(url), ID)
+        way(JaegerSource(served.url), ID)
 
 
 @each_way
 def test_a_large_answer_is_given_up_where_it_passes_the_limit(way: Way) -> None:
     with (
-        serving(200, *[b" " * 100_000] * 3) as (url, _),
+        serving(200, *[b" " * 100_000] * 3) as served,
         pytest.raises(SourceError, match="is larger than 150,000 bytes"),
     ):
-        way(JaegerSource(url, Drivers(max_bytes=150_000)), ID)
+        way(JaegerSource(served.url, Drivers(max_bytes=150_000)), ID)
 
 
 @each_way
@@ -99,15 +67,15 @@ def test_tempo_that_has_protobuf_alone_is_read_too(way: Way) -> None:
     with capture() as captured:
         run = recorded(captured.provider)
     body = as_tempo_protobuf(captured.spans)
-    with serving(200, body, Content_Type="application/protobuf") as (url, paths):
-        assert way(TempoSource(url), ID).runs == (run,)
-    assert len(paths) == 1
+    with serving(200, body, Content_Type="application/protobuf") as served:
+        assert way(TempoSource(served.url), ID).runs == (run,)
+    assert len(served.paths) == 1
 
 
 @each_way
 def test_protobuf_that_is_no_trace_is_said(way: Way) -> None:
     with (
-        serving(200, b"\xff\xff", Content_Type="application/protobuf") as (url, _),
+        serving(200, b"\xff\xff", Content_Type="application/protobuf") as served,
         pytest.raises(SourceError, match="answered protobuf that is no trace"),
     ):
-        way(TempoSource(url), ID)
+        way(TempoSource(served.url), ID)
