@@ -25,6 +25,7 @@ from loopspan import (
     tool,
 )
 from loopspan.cli import main
+from loopspan.cli.playground import PlaygroundSettings, catalogue_of
 from loopspan.jsontext import load
 from loopspan.local import start, stop
 from loopspan.runs import Run
@@ -330,6 +331,14 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr()
     assert "smollm2-135m-instruct" in told.out
     assert "Traceback" not in told.err
+
+
+def test_the_playground_offers_it_when_it_is_asked_to(capsys: pytest.CaptureFixture[str]) -> None:
+    stop()
+    offered = catalogue_of(PlaygroundSettings(local_model=True)).current().configurations
+    assert offered["local"].model == "local:"
+    assert "note: the local model is ready after " in capsys.readouterr().err
+    assert "local" not in catalogue_of(PlaygroundSettings()).current().configurations
 
 
 def test_threads_that_ask_first_start_one_server() -> None:

@@ -76,6 +76,7 @@ def playground_command(
     allowed_host: opt.AllowedHosts = None,
     jaeger: opt.Jaeger = None,
     tempo: opt.Tempo = None,
+    local_model: opt.LocalModel = False,
     no_open: opt.NoOpen = False,
 ) -> None:
     """Serve a page that runs configurations and shows each step, live.
@@ -93,6 +94,7 @@ def playground_command(
                 allowed_hosts=_names(allowed_host) or (),
                 jaeger=jaeger,
                 tempo=tempo,
+                local_model=local_model,
                 open_browser=not no_open,
             )
         )

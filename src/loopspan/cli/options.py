@@ -157,6 +157,12 @@ Jaeger: TypeAlias = Annotated[
 Tempo: TypeAlias = Annotated[
     str | None, typer.Option(metavar="URL", help="The Tempo to ask for traces.")
 ]
+LocalModel: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--local-model", help="Start the small model of the extra 'local' and offer it too."
+    ),
+]
 NoOpen: TypeAlias = Annotated[bool, typer.Option("--no-open", help="Open no browser.")]
 
 Shown: TypeAlias = Annotated[

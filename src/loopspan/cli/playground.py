@@ -21,6 +21,8 @@ from loopspan.cli.stderr import say, tools_print_elsewhere
 from loopspan.configuration import Configuration
 from loopspan.environment import capture_content, variable
 from loopspan.errors import ConfigurationError
+from loopspan.local import start as start_local
+from loopspan.messages import Parameters
 from loopspan.prompts import Library
 from loopspan.providers.connect import adapter
 from loopspan.runs import RunTrace
@@ -46,6 +48,7 @@ class PlaygroundSettings:
     allowed_hosts: tuple[str, ...] = ()
     jaeger: str | None = None
     tempo: str | None = None
+    local_model: bool = False
     open_browser: bool = True
 
     def __post_init__(self) -> None:
@@ -148,8 +151,20 @@ def catalogue_of(settings: PlaygroundSettings) -> WithModels:
     if path is None and DEFAULT_CATALOGUE.exists():
         path = DEFAULT_CATALOGUE
     own = _BUILT_IN if path is None else CatalogueFile(path)
-    return WithModels(own, ollama_configurations())
+    found = ollama_configurations()
+    if settings.local_model:
+        start_local(lambda text: say("note", text))
+        found["local"] = _LOCAL
+    return WithModels(own, found)
 
+
+_LOCAL = Configuration(
+    name="local",
+    model="local:",
+    description="A small real model on this machine: quick, and not clever",
+    parameters=Parameters(max_tokens=256),
+    max_rounds=2,
+)
 
 _BUILT_IN = Catalogue(
     path=Path("the built-in catalogue"),
