@@ -29,6 +29,37 @@ def test_exported_run_is_the_exact_one_and_comes_in_again() -> None:
     run_async(story())
 
 
+def test_exported_spans_are_the_run_again_and_a_run_without_spans_says_so() -> None:
+    async def story() -> None:
+        s, other = served(calls("add", a=1, b=2), "3"), served()
+        async with client(s.app) as http, client(other.app) as elsewhere:
+            run_id = (await ended(s.app, http))["run"]["run_id"]
+            spans = await http.get(f"/api/runs/{run_id}/export?format=otlp-json")
+            assert "resourceSpans" in spans.json()
+            await elsewhere.post("/api/imports", content=spans.content)
+            exact = await http.get(f"/api/runs/{run_id}/export?format=run")
+            again = await elsewhere.get(f"/api/runs/{run_id}/export?format=run")
+            assert again.json() == exact.json()
+            await elsewhere.post("/api/imports", content=exact.content)
+            refused = await elsewhere.get(f"/api/runs/{run_id}/export?format=otlp-json")
+            assert (refused.status_code, refused.json()["error"]["code"]) == (422, "no_spans")
+
+    run_async(story())
+
+
+def test_run_as_markdown_has_no_markup_of_the_model() -> None:
+    async def story() -> None:
+        s = served("```\n<script>alert(1)</script>")
+        async with client(s.app) as http:
+            run_id = (await ended(s.app, http))["run"]["run_id"]
+            for path in (f"{run_id}.md", f"{run_id}/export?format=md"):
+                answer = await http.get(f"/api/runs/{path}")
+                assert answer.headers["content-type"].startswith("text/markdown")
+                assert "\n````\n```\n<script>alert(1)</script>\n````\n" in answer.text
+
+    run_async(story())
+
+
 def test_file_that_cannot_be_read_is_told() -> None:
     async def story() -> None:
         async with client(served().app) as http:

@@ -147,6 +147,7 @@ class Playground:
             Endpoint("POST", "/api/runs", acting.start, "run"),
             Endpoint("GET", "/api/runs.txt", exporting.list_text, "view"),
             Endpoint("GET", "/api/runs/{id}.txt", exporting.text, "view"),
+            Endpoint("GET", "/api/runs/{id}.md", exporting.markdown, "view"),
             Endpoint("GET", "/api/runs/{id}", reading.run, "view"),
             Endpoint("POST", "/api/runs/{id}/cancel", acting.cancel, "run"),
             Endpoint("GET", "/api/runs/{id}/rounds/{k}/messages", reading.messages, "view"),

@@ -9,14 +9,15 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response
 
-from loopspan.jsontext import dump_text
 from loopspan.playground.answers import Problem
 from loopspan.playground.audit import audit
 from loopspan.playground.permitted import without_content
 from loopspan.playground.store import Found, Store
-from loopspan.playground.texts import as_html, as_text, list_lines, run_lines
-from loopspan.playground.withheld import withheld
+from loopspan.playground.texts import as_html, list_text
 from loopspan.runs import Run
+from loopspan.runs.export import as_ndjson, as_otlp_json, as_run_json
+from loopspan.runs.text.markdown import as_markdown
+from loopspan.runs.text.report import as_text
 from loopspan.telemetry.redaction import DEFAULT_REDACTION
 
 
@@ -29,24 +30,29 @@ class Format:
     write: Callable[[Run, Found], str]
 
 
-def _run(run: Run, found: Found) -> str:
-    return dump_text(run.model_dump(mode="json"))
+def _spans(run: Run, found: Found) -> str:
+    """Return the spans, for Jaeger's upload, a Collector or `loopspan show`."""
+    if not found.spans:
+        raise Problem(
+            422,
+            "no_spans",
+            "this run was read from a file of runs, so its spans are not known",
+            hint="take format=run",
+        )
+    return as_otlp_json(found.spans).decode()
 
 
 def _ndjson(run: Run, found: Found) -> str:
     """Return what `loopspan run --json` prints."""
-    steps = ({"event": "step", "run_id": run.run_id, "step": s} for s in run.steps)
-    return "".join(f"{dump_text(each)}\n" for each in (*steps, {"event": "run", "run": run}))
-
-
-def _html(run: Run, found: Found) -> str:
-    return as_html(run, run_lines(run))
+    return b"".join(as_ndjson(run)).decode()
 
 
 FORMATS: Mapping[str, Format] = {
-    "run": Format("run.json", "application/json", _run),
+    "run": Format("run.json", "application/json", lambda run, _: as_run_json(run).decode()),
+    "otlp-json": Format("otlp.json", "application/json", _spans),
     "ndjson": Format("ndjson", "application/x-ndjson", _ndjson),
-    "html": Format("html", "text/html", _html),
+    "md": Format("md", "text/markdown", lambda run, _: as_markdown(run)),
+    "html": Format("html", "text/html", lambda run, _: as_html(run)),
 }
 
 
@@ -82,21 +88,29 @@ class Exporting:
     def text(self, request: Request) -> Response:
         """Answer with a run as plain text."""
         _, found = self._found(request)
-        return _plain(as_text(run_lines(self._permitted(request, found.read()))))
+        return _plain(as_text(found.read(), content=_may(request)))
+
+    def markdown(self, request: Request) -> Response:
+        """Answer with a run as Markdown."""
+        _, found = self._found(request)
+        text = as_markdown(found.read(), content=_may(request))
+        return Response(text, media_type="text/markdown")
 
     def list_text(self, request: Request) -> Response:
         """Answer with a line for each run, the newest first."""
         runs = sorted(self._store.headers(), key=lambda run: -int(run["started_at"]))
-        if not request.state.principal.may("content"):
+        if not _may(request):
             runs = [without_content(run) for run in runs]
-        return _plain(as_text(list_lines(runs)))
+        return _plain(list_text(runs))
 
     def _found(self, request: Request) -> tuple[str, Found]:
         run_id = request.path_params["id"]
         return run_id, self._store.find(run_id, request.query_params.get("source"))
 
-    def _permitted(self, request: Request, run: Run) -> Run:
-        return run if request.state.principal.may("content") else withheld(run)
+
+def _may(request: Request) -> bool:
+    may: bool = request.state.principal.may("content")
+    return may
 
 
 def _plain(text: str) -> Response:

@@ -6,23 +6,20 @@ import html
 from collections.abc import Iterable, Iterator
 
 from loopspan.playground.bodies import Shape
-from loopspan.runs import Run, findings
+from loopspan.runs import Run
 from loopspan.runs.text.figures import duration, usd
 from loopspan.runs.text.lines import Line
-from loopspan.runs.text.steps import ALL, step_lines
-from loopspan.runs.text.summary import OUTCOMES, summary
+from loopspan.runs.text.report import report, report_lines
+from loopspan.runs.text.summary import OUTCOMES
 from loopspan.runs.text.visible import visible
 
 
-def run_lines(run: Run) -> list[Line]:
-    """Return a run: how it came out, what stands out, its steps in full."""
-    found = [Line(f"{each.title}. {each.hint}", "warning", each.severity) for each in findings(run)]
-    head = Line(visible(f"Run {run.run_id}  {run.configuration or ''}"), indent=0)
-    return [head, *summary(run).lines(), *found, Line(), *step_lines(run.steps, ALL)]
+def list_text(runs: Iterable[Shape]) -> str:
+    """Return a line for each run."""
+    return "".join(f"{line}\n" for line in _list_lines(runs))
 
 
-def list_lines(runs: Iterable[Shape]) -> Iterator[Line]:
-    """Yield a line for each run."""
+def _list_lines(runs: Iterable[Shape]) -> Iterator[Line]:
     for run in runs:
         words, style = OUTCOMES[run["outcome"]]
         facts = [
@@ -35,11 +32,6 @@ def list_lines(runs: Iterable[Shape]) -> Iterator[Line]:
             run["title"] or "",
         ]
         yield Line(visible("  ".join(facts)).strip(), style, indent=0)
-
-
-def as_text(lines: Iterable[Line]) -> str:
-    """Return lines as a text."""
-    return "".join(f"{line}\n" for line in lines)
 
 
 _HTML = """<!doctype html>
@@ -64,8 +56,9 @@ div {{ white-space: pre-wrap; overflow-wrap: anywhere; min-height: 1.5em; }}
 """
 
 
-def as_html(run: Run, lines: Iterable[Line]) -> str:
-    """Return lines as a page without any script, everything in it escaped."""
+def as_html(run: Run) -> str:
+    """Return a run as a page without any script, everything in it escaped."""
+    lines = report_lines(report(run))
     body = "\n".join(f'<div class="{line.style}">{html.escape(str(line))}</div>' for line in lines)
     title = html.escape(visible(f"Run {run.run_id}"))
     return _HTML.format(title=title, body=body)
