@@ -1,33 +1,18 @@
-"""Test doubles for programs that use loopspan: a scripted model, captured spans, whole trees.
-
-from loopspan.testing import ScriptedModel, capture, span_tree
-
-with capture() as captured:
-    model = ScriptedModel([calls("add", a=1, b=2), "3"])
-    result = ToolLoop(model.model, [add], tracer_provider=captured.provider,
-                      client=model.client).run("1 + 2?")
-assert span_tree(captured.spans) == ...
-"""
+"""A model that gives prepared answers, over real HTTP messages without a network."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import httpx
-from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
-from opentelemetry.trace import format_span_id
 
 from loopspan.jsontext import load
 from loopspan.providers.model import Model
 from loopspan.providers.openai import OpenAI
-from loopspan.runs import RunTrace
-from loopspan.telemetry import semconv
-from loopspan.telemetry import spans as span_layer
 
 JSON: TypeAlias = dict[str, Any]
 Answer: TypeAlias = str | JSON | Exception | httpx.Response | Callable[[JSON], "Answer"]
@@ -157,100 +142,3 @@ def _sse(completion: JSON) -> bytes:
 def _json(value: JSON) -> bytes:
     """Return JSON as servers write it, odd values (NaN, lone surrogates) included."""
     return json.dumps(value).encode()
-
-
-@dataclass
-class Captured:
-    """What `capture()` saw: `spans` in the order of their end, and a `RunTrace` of the same."""
-
-    provider: TracerProvider
-    spans: list[ReadableSpan]
-    run_trace: RunTrace
-
-
-class _Collector(SpanProcessor):
-    def __init__(self, spans: list[ReadableSpan]) -> None:
-        self._spans = spans
-
-    def on_end(self, span: ReadableSpan) -> None:
-        self._spans.append(span)
-
-
-@contextmanager
-def capture() -> Iterator[Captured]:
-    """Give a tracer provider whose spans are kept; failures of telemetry are raised meanwhile."""
-    spans: list[ReadableSpan] = []
-    run_trace = RunTrace()
-    provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(_Collector(spans))
-    provider.add_span_processor(run_trace)
-    before, span_layer.strict = span_layer.strict, True
-    try:
-        yield Captured(provider, spans, run_trace)
-    finally:
-        span_layer.strict = before
-        provider.shutdown()
-
-
-def span_tree(
-    spans: Iterable[ReadableSpan], *, without: Iterable[str] = ("loopspan.run.id",)
-) -> list[JSON]:
-    """Return spans as a nested list of plain dicts, ids and times taken out, to compare as a whole.
-
-    Each is `{"name", "kind", "status", "attributes", "events", "children"}`; children stand in the
-    order of their start, JSON attributes are decoded, a reference to a span is its name, and the
-    attributes named in `without` are left out.
-    """
-    ordered = sorted(spans, key=lambda span: span.start_time or 0)
-    names = {format_span_id(_id(span)): span.name for span in ordered}
-    left_out = frozenset(without)
-    nodes = {_id(span): _node(span, left_out, names) for span in ordered}
-    roots: list[JSON] = []
-    for span in ordered:
-        parent = None if span.parent is None else nodes.get(span.parent.span_id)
-        (roots if parent is None else parent["children"]).append(nodes[_id(span)])
-    return roots
-
-
-def _id(span: ReadableSpan) -> int:
-    context = span.get_span_context()
-    return 0 if context is None else context.span_id
-
-
-def _node(span: ReadableSpan, left_out: frozenset[str], names: Mapping[str, str]) -> JSON:
-    return {
-        "name": span.name,
-        "kind": span.kind.name,
-        "status": span.status.status_code.name,
-        "attributes": {
-            key: _named(_value(value), names)
-            for key, value in sorted((span.attributes or {}).items())
-            if key not in left_out
-        },
-        "events": [event.name for event in span.events],
-        "children": [],
-    }
-
-
-def _named(value: Any, names: Mapping[str, str]) -> Any:
-    match value:
-        case dict():
-            return {
-                k: names.get(v, v) if k == semconv.RESULT_OF else _named(v, names)
-                for k, v in value.items()
-            }
-        case list():
-            return [_named(item, names) for item in value]
-        case _:
-            return value
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        try:
-            return load(value)
-        except ValueError:
-            return value
-    return value
