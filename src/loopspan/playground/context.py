@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from loopspan.playground.bodies import Shape
 from loopspan.runs import RequestStep
 
 BYTES_PER_TOKEN = 4.0
 """What is taken while no round of the run has reported a count."""
+
+Parts = Mapping[tuple[str, str | None], int]
+"""The bytes of a request by where they come from: the type of the origin and its id."""
+
+DEFINITIONS = ("tool_definitions", None)
 
 
 def shares(total: int, sizes: Sequence[int]) -> list[int]:
@@ -24,46 +29,29 @@ def shares(total: int, sizes: Sequence[int]) -> list[int]:
     return exact
 
 
-def context(
-    step: RequestStep,
-    messages: Sequence[Shape],
-    tools: Sequence[Shape],
-    used: int | None,
-    source: str | None,
-) -> Shape:
-    """Return the `Context` of a request out of its messages and tools with their tokens."""
+def share(total: int, start: int, end: int, whole: int) -> int:
+    """Return the part of `total` that lies between two of `whole` bytes; neighbours add up."""
+    return 0 if whole == 0 else total * end // whole - total * start // whole
+
+
+def context(step: RequestStep, parts: Parts, used: int | None, source: str | None) -> Shape:
+    """Return the `Context` of a request: its window, and what takes how much of it."""
     told = step.context
     window = None if told is None else told.window
-    reserve = step.parameters.get("max_tokens")
-    reserve = reserve if isinstance(reserve, int) else 0
+    asked = step.parameters.get("max_tokens")
+    reserve = asked if isinstance(asked, int) else 0
     if used is None and told is not None:
         used, source = told.estimated_tokens, "estimated"
+    tokens = shares(used or 0, list(parts.values()))
     return {
         "window": window,
         "window_source": None if told is None else told.window_source,
         "reserve": reserve,
-        "parts": _parts(messages, tools),
+        "parts": [
+            {"type": kind, **({} if id is None else {"id": id}), "bytes": size, "tokens": count}
+            for ((kind, id), size), count in zip(parts.items(), tokens, strict=True)
+        ],
         "used": used,
         "used_source": None if used is None else source,
         "remaining": None if window is None or used is None else window - reserve - used,
     }
-
-
-def _parts(messages: Sequence[Shape], tools: Sequence[Shape]) -> list[Shape]:
-    found: dict[tuple[str, str | None], list[int]] = {}
-    for message in messages:
-        sizes = [(o["end"] or 0) - (o["start"] or 0) for o in message["origins"]]
-        for origin, size, tokens in zip(
-            message["origins"], sizes, shares(message["tokens"] or 0, sizes), strict=True
-        ):
-            total = found.setdefault((origin["type"], origin.get("id")), [0, 0])
-            total[0] += size
-            total[1] += tokens
-    for tool in tools:
-        total = found.setdefault(("tool_definitions", None), [0, 0])
-        total[0] += tool["bytes"]
-        total[1] += tool["tokens"] or 0
-    return [
-        {"type": kind, **({} if id is None else {"id": id}), "bytes": size, "tokens": tokens}
-        for (kind, id), (size, tokens) in found.items()
-    ]

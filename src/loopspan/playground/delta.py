@@ -30,6 +30,22 @@ class Compared:
     drop: list[int] = field(default_factory=list)
     prefix: int = 0
 
+    def moved(self, by: int) -> Compared:
+        """Return the same behind so many messages that both lists begin with."""
+        stretches = [(0, by)] if by else []
+        for start, end in self.keep:
+            if stretches and stretches[-1][1] == start + by:
+                stretches[-1] = (stretches[-1][0], end + by)
+            else:
+                stretches.append((start + by, end + by))
+        return Compared(
+            keep=stretches,
+            add=[j + by for j in self.add],
+            edit=[(i + by, j + by) for i, j in self.edit],
+            drop=[i + by for i in self.drop],
+            prefix=self.prefix + by,
+        )
+
 
 def compare(a: Sequence[Item], b: Sequence[Item]) -> Compared:
     """Return how the list `b` came out of `a`."""

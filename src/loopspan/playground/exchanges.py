@@ -1,19 +1,29 @@
-"""The requests of a run one after the other: their messages by reference, deltas, tokens."""
+"""The requests of a run one after the other: their messages by reference, deltas, tokens.
+
+A dialogue is sent again in every round; what is done per round here grows with what is new in it,
+but for copies of lists.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 from loopspan.playground.bodies import Bodies, Shape
-from loopspan.playground.context import BYTES_PER_TOKEN, context, shares
-from loopspan.playground.delta import Item, changed_parameters, changed_tools, compare
+from loopspan.playground.context import BYTES_PER_TOKEN, DEFINITIONS, context, share
+from loopspan.playground.delta import Compared, Item, changed_parameters, changed_tools, compare
 from loopspan.playground.origins import Origins
 from loopspan.runs import RequestStep
 
+_NO_TOOLS: dict[str, list[str]] = {"add": [], "drop": [], "changed": []}
+_bytes = itemgetter("bytes")
 
-@dataclass(slots=True)
+
+@dataclass
 class Exchange:
     """One request and, once it is known, how many tokens the provider counted in it."""
 
@@ -21,80 +31,135 @@ class Exchange:
     messages: list[Shape] | None
     tools: list[Shape] | None
     base: Exchange | None
-    estimated: int
+    ratio: float
+    """The bytes that a token is taken for."""
     reported: int | None = None
-    _refs: list[Shape] | None = field(default=None)
+    parts: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    known: int = 0
+    """How many messages at the beginning are those of the request before."""
+    message_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        base = self._base
+        self.known = 0 if base is None else len(base.messages or ())
+        # A list that begins with that of the round before has its counts, too; equal messages
+        # are one and the same object, so that this costs next to nothing.
+        if base is not None and (self.messages or [])[: self.known] == base.messages:
+            self.parts = dict(base.parts)
+            self.parts.pop(DEFINITIONS, None)
+            self.message_bytes = base.message_bytes
+        else:
+            self.known = self.message_bytes = 0
+        self._before = self.message_bytes
+        for message in (self.messages or ())[self.known :]:
+            self.message_bytes += message["bytes"]
+            for origin in message["origins"]:
+                key = (origin["type"], origin.get("id"))
+                size = (origin["end"] or 0) - (origin["start"] or 0)
+                self.parts[key] = self.parts.get(key, 0) + size
+        if self.tools:
+            self.parts[DEFINITIONS] = sum(map(_bytes, self.tools))
+
+    @property
+    def _base(self) -> Exchange | None:
+        """The request before, where its messages are known."""
+        known = self.base is not None and self.base.messages is not None
+        return self.base if known else None
+
+    @cached_property
+    def bytes(self) -> int:
+        """The bytes of all that was sent."""
+        tools: int = sum(map(_bytes, self.tools or ()))
+        return self.message_bytes + tools
 
     @property
     def used(self) -> int | None:
         """The tokens of the request, estimated while none are reported."""
-        if self.reported is None:
-            return self.estimated if self.messages is not None else None
-        return self.reported
+        if self.reported is not None:
+            return self.reported
+        return None if self.messages is None else round(self.bytes / self.ratio)
 
     @property
     def source(self) -> str:
+        """Where `used` comes from."""
         return "estimated" if self.reported is None else "reported"
 
-    def report(self, tokens: int | None) -> None:
-        """Take what the provider counted."""
-        self.reported, self._refs = tokens, None
-
-    @property
-    def refs(self) -> list[Shape]:
-        """The `MsgRef`s of all messages, then those of the tools, with their tokens."""
-        if self._refs is None:
-            parts = [*(self.messages or ()), *(self.tools or ())]
-            tokens = shares(self.used or 0, [part["bytes"] for part in parts])
-            self._refs = [
-                {**part, "tokens": count, "tokens_source": "estimated"}
-                for part, count in zip(parts, tokens, strict=True)
-            ]
-        return self._refs
-
-    @property
-    def message_refs(self) -> list[Shape]:
-        """The `MsgRef`s of the messages."""
-        return self.refs[: len(self.messages or ())]
+    def refs(self, positions: Iterable[int]) -> list[Shape]:
+        """Return the `MsgRef`s at these positions, with their tokens."""
+        messages, asked = self.messages or [], list(positions)
+        if not asked:
+            return []
+        # Most often the last ones are asked for: what is new in this round.
+        first, start = (self.known, self._before) if min(asked) >= self.known else (0, 0)
+        starts = list(accumulate(map(_bytes, messages[first:]), initial=start))
+        return [self._ref(messages[i], starts[i - first]) for i in asked]
 
     def tool_refs(self) -> list[Shape] | None:
         """Return name, hash, bytes and tokens of each tool that was offered."""
         if self.tools is None:
             return None
-        names = ("name", "h", "bytes", "tokens")
-        return [{k: t[k] for k in names} for t in self.refs[len(self.messages or ()) :]]
+        at, found = self.message_bytes, []
+        for tool in self.tools:
+            found.append({**tool, "tokens": self._tokens(at, tool["bytes"])})
+            at += tool["bytes"]
+        return found
 
     def context(self) -> Shape:
         """Return what the request takes of the window."""
-        tools = self.tool_refs() or ()
-        return context(self.step, self.message_refs, tools, self.used, self.source)
+        return context(self.step, self.parts, self.used, self.source)
 
     def delta(self) -> Shape | None:
         """Return what is new beside the request before, `None` where messages are unknown."""
         if self.messages is None:
             return None
-        base = self.base if self.base is not None and self.base.messages is not None else None
-        before = [] if base is None or base.messages is None else base.messages
-        found = compare(list(map(_item, before)), list(map(_item, self.messages)))
-        refs, old_refs = self.message_refs, [] if base is None else base.message_refs
-        changed = (
-            changed_tools((base and base.tools) or (), self.tools or ()) if base else _NO_TOOLS
-        )
+        base, found, tools = self._base, self._compared, self._changed_tools
+        added = self.refs(found.add)
+        edited = self.refs(j for _, j in found.edit)
+        old = [] if base is None else base.messages or []
+        dropped = [] if base is None else base.refs(found.drop)
         return {
             "base_round": None if base is None else base.step.round,
             "keep": [list(stretch) for stretch in found.keep],
-            "add": [{"at": at, "message": refs[at]} for at in found.add],
-            "edit": [{"at": j, "was": before[i]["h"], "message": refs[j]} for i, j in found.edit],
-            "drop": [{"from": i, "to": i + 1, "message": old_refs[i]} for i in found.drop],
-            "tools": changed,
-            "parameters": {}
-            if base is None
-            else changed_parameters(base.step.parameters, self.step.parameters),
-            "prefix_break": None
-            if base is None
-            else _break(before, self.messages, found.prefix, changed),
+            "add": [{"at": at, "message": ref} for at, ref in zip(found.add, added, strict=True)],
+            "edit": [
+                {"at": j, "was": old[i]["h"], "message": ref}
+                for (i, j), ref in zip(found.edit, edited, strict=True)
+            ],
+            "drop": [
+                {"from": i, "to": i + 1, "message": ref}
+                for i, ref in zip(found.drop, dropped, strict=True)
+            ],
+            "tools": tools,
+            "parameters": self._changed_parameters(),
+            "prefix_break": None if base is None else _break(old, self.messages, found, tools),
             **self._effect(base),
         }
+
+    def _ref(self, message: Shape, start: int) -> Shape:
+        tokens = self._tokens(start, message["bytes"])
+        return {**message, "tokens": tokens, "tokens_source": "estimated"}
+
+    def _tokens(self, start: int, size: int) -> int:
+        return share(self.used or 0, start, start + size, self.bytes)
+
+    @cached_property
+    def _compared(self) -> Compared:
+        base, new = self._base, self.messages or []
+        old = [] if base is None else base.messages or []
+        same = self.known
+        found = compare([*map(_item, old[same:])], [*map(_item, new[same:])])
+        return found.moved(same) if same else found
+
+    @cached_property
+    def _changed_tools(self) -> dict[str, list[str]]:
+        if self._base is None or self._base.tools is self.tools:
+            return _NO_TOOLS
+        return changed_tools(self._base.tools or (), self.tools or ())
+
+    def _changed_parameters(self) -> Shape:
+        if self._base is None:
+            return {}
+        return changed_parameters(self._base.step.parameters, self.step.parameters)
 
     def _effect(self, base: Exchange | None) -> Shape:
         if self.used is None or (base is not None and base.used is None):
@@ -105,9 +170,6 @@ class Exchange:
             "tokens": self.used - before,
             "tokens_source": "reported" if both else "estimated",
         }
-
-
-_NO_TOOLS: dict[str, list[str]] = {"add": [], "drop": [], "changed": []}
 
 
 class Exchanges:
@@ -124,21 +186,18 @@ class Exchanges:
         messages = tools = None
         if step.messages is not None:
             self._origins.first(step.messages)
-            messages = [self._message(each) for each in step.messages]
+            messages = self._messages(step.messages, self._last.get(agent))
         if step.tools is not None:
             tools = self.tools(step.tools)
-        size = sum(part["bytes"] for part in (*(messages or ()), *(tools or ())))
-        found = Exchange(step, messages, tools, self._last.get(agent), round(size / self._ratio))
+        found = Exchange(step, messages, tools, self._last.get(agent), self._ratio)
         self._last[agent] = found
         return found
 
-    def answered(self, exchange: Exchange, tokens: int | None) -> None:
+    def answered(self, exchange: Exchange, tokens: int) -> None:
         """Take the count of tokens that a provider reported for a request."""
-        exchange.report(tokens)
-        parts = (*(exchange.messages or ()), *(exchange.tools or ()))
-        size = sum(part["bytes"] for part in parts)
-        if tokens and size:
-            self._ratio = size / tokens
+        exchange.reported = tokens
+        if tokens and exchange.bytes:
+            self._ratio = exchange.bytes / tokens
 
     def assembled(self, messages: Sequence[dict[str, Any]]) -> list[Shape]:
         """Return the `MsgRef`s of what a dry run put together."""
@@ -160,6 +219,14 @@ class Exchanges:
         ref = self._bodies.json(definition)
         return {"name": str(definition.get("name") or ""), "h": ref["h"], "bytes": ref["bytes"]}
 
+    def _messages(self, messages: tuple[dict[str, Any], ...], last: Exchange | None) -> list[Shape]:
+        """Return the references of messages; those of the request before are known."""
+        known: list[Shape] = []
+        if last is not None and last.messages is not None and last.step.messages is not None:
+            sent = last.step.messages
+            known = last.messages if messages[: len(sent)] == sent else []
+        return [*known, *map(self._message, messages[len(known) :])]
+
     def _message(self, message: dict[str, Any]) -> Shape:
         shape = self._bodies.message(message)
         if "origins" not in shape:
@@ -172,15 +239,17 @@ def _item(shape: Shape) -> Item:
 
 
 def _break(
-    before: Sequence[Shape], after: Sequence[Shape], prefix: int, tools: dict[str, list[str]]
+    before: Sequence[Shape], after: Sequence[Shape], found: Compared, tools: dict[str, list[str]]
 ) -> Shape | None:
     """Return the first position where what a provider had cached is no longer the same."""
     if any(tools.values()):
         return {"at": 0, "why": "tools changed"}
-    old = [shape["h"] for shape in before if shape["role"] in ("system", "developer")]
-    new = [shape["h"] for shape in after if shape["role"] in ("system", "developer")]
-    if old != new[: len(old)]:
+    if found.prefix == len(before):
+        return None
+    if _system(before) != _system(after):
         return {"at": 0, "why": "system text changed"}
-    if prefix < len(before):
-        return {"at": prefix, "why": "an earlier message was edited or dropped"}
-    return None
+    return {"at": found.prefix, "why": "an earlier message was edited or dropped"}
+
+
+def _system(messages: Sequence[Shape]) -> list[str]:
+    return [each["h"] for each in messages if each["role"] in ("system", "developer")]

@@ -69,11 +69,12 @@ class Reading:
         if exchange is None:
             raise Problem(404, "unknown_round", "the run has no such round")
         offset, limit = whole(request, "offset", 0), whole(request, "limit", 200, 200)
-        items, more = page(exchange.message_refs, offset, max(limit, 1))
+        total = len(exchange.messages or ())
+        positions, more = page(range(total), offset, max(limit, 1))
         shape = {
-            "items": self._refs(items, _principal(request)),
+            "items": self._refs(exchange.refs(positions), _principal(request)),
             "next": more,
-            "total": len(exchange.message_refs),
+            "total": total,
             "captured": exchange.messages is not None,
         }
         return Answer(shape)

@@ -18,7 +18,7 @@ def request_shape(exchange: Exchange) -> Shape:
     messages = exchange.messages
     told = None
     if messages is not None:
-        size = sum(message["bytes"] for message in messages)
+        size = exchange.message_bytes
         told = {"count": len(messages), "bytes": size, "new_from": step.new_from}
     shape = _common(step, step.model) | {
         "provider": step.provider,

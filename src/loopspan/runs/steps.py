@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PlainSerializer
 
 Nanoseconds: TypeAlias = Annotated[
     int, PlainSerializer(str, return_type=str, when_used="json-unless-none")
 ]
 """Unix nanoseconds; a decimal string in JSON, where larger numbers lose digits."""
+
+Object: TypeAlias = InstanceOf[dict[str, Any]]
+"""A JSON object, taken as it is: each round of a run holds the very messages of the one before."""
 
 StepState: TypeAlias = Literal["open", "ok", "error", "cancelled", "lost"]
 CostSource: TypeAlias = Literal["provider", "table"]
@@ -120,9 +123,9 @@ class RequestStep(_Step):
     kind: Literal["request"] = "request"
     provider: str | None
     model: str | None
-    messages: tuple[dict[str, Any], ...] | None
+    messages: tuple[Object, ...] | None
     new_from: int | None
-    tools: tuple[dict[str, Any], ...] | None
+    tools: tuple[Object, ...] | None
     parameters: dict[str, Any]
     context: Context | None = None
 
@@ -162,9 +165,9 @@ class AssembledStep(_Step):
     """What a dry run put together; nothing was sent."""
 
     kind: Literal["assembled"] = "assembled"
-    messages: tuple[dict[str, Any], ...] | None
-    tools: tuple[dict[str, Any], ...] | None
-    parts: tuple[dict[str, Any], ...] | None
+    messages: tuple[Object, ...] | None
+    tools: tuple[Object, ...] | None
+    parts: tuple[Object, ...] | None
     body: dict[str, Any] | None
     context: Context | None = None
 
@@ -214,6 +217,6 @@ class Run(_Frozen):
     started_at: Nanoseconds
     duration_ms: float | None
     content: str | None
-    parts: tuple[dict[str, Any], ...] | None
+    parts: tuple[Object, ...] | None
     steps: tuple[RunStep, ...]
     missing: tuple[Missing, ...] = ()
