@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
+from itertools import chain
 
 from loopspan.errors import RunNotFound
+from loopspan.runs.reader import read_run
 from loopspan.runs.run_trace import RunTrace
 from loopspan.runs.sources.drivers import Flow
 from loopspan.runs.sources.query import Query
@@ -25,8 +27,8 @@ class MemorySource(Source):
 
     def _fetch(self, id: str) -> Flow[Fetched]:
         yield from ()
-        run = self._run_trace.run(id)
-        runs = matching(self._run_trace.runs(), id) if run is None else (run,)
+        groups = [spans for spans in self._groups(id) if spans]
+        runs = tuple(read_run(spans) for spans in groups)
         if not runs:
             dropped = self._run_trace.dropped
             raise RunNotFound(
@@ -35,8 +37,15 @@ class MemorySource(Source):
                 if dropped
                 else "only runs of this process are here; ask the backend",
             )
-        spans = (span for run in runs for span in self._run_trace.spans(run.run_id))
-        return Fetched(runs, tuple(spans))
+        return Fetched(runs, tuple(chain.from_iterable(groups)))
+
+    def _groups(self, id: str) -> Iterator[tuple[SpanRecord, ...]]:
+        """Yield the spans of each run that is meant; no other run is read for it."""
+        yield self._run_trace.spans(id)
+        for run_id in self._run_trace.run_ids():
+            spans = self._run_trace.spans(run_id)
+            if run_id != id and any(span.trace_id == id for span in spans):
+                yield spans
 
     def _search(self, query: Query) -> Flow[Listing]:
         yield from ()
