@@ -2,6 +2,8 @@
 
 import secrets
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,10 +18,11 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from loopspan.errors import RunNotFound
 from loopspan.runs import Run
 from loopspan.runs.export import as_otlp_json
-from loopspan.runs.sources import JaegerSource, Query
+from loopspan.runs.sources import FileSource, JaegerSource, Query
 from loopspan.runs.sources.summary import summary_of
 from loopspan.testing import capture
 from tests.backends.jaeger_server import Jaeger
+from tests.backends.test_runs import plain, traced
 from tests.runs.generated import Case, cases, made
 from tests.runs.sources.recorded import recorded
 from tests.runs.sources.shapes import WAYS, Way
@@ -108,3 +111,30 @@ def test_jaeger_takes_an_exported_run_and_gives_it_back(jaeger: Jaeger) -> None:
     url = f"{jaeger.otlp_http}/v1/traces"
     httpx.post(url, content=document, headers=json, trust_env=False).raise_for_status()
     assert JaegerSource(jaeger.query).fetch(arrived(jaeger, run, spans=4)).runs == (run,)
+
+
+def test_what_jaegers_page_downloads_is_the_run_to_the_microsecond(
+    jaeger: Jaeger, tmp_path: Path
+) -> None:
+    with capture() as captured:
+        exporting(jaeger, captured.provider)
+        run = traced(captured, plain, "full").run
+        captured.provider.force_flush()
+    id = arrived(jaeger, run, spans=len(captured.spans))
+    answer = httpx.get(f"{jaeger.query}/api/traces/{id}", trust_env=False)
+    path = tmp_path / "downloaded.json"
+    path.write_bytes(answer.raise_for_status().content)
+
+    told = FileSource(path).read()
+    assert told.warnings == ()
+    [downloaded] = told.runs
+    assert coarse(downloaded) == coarse(run)
+    assert [step.state for step in downloaded.steps].count("error") == 1
+
+
+def coarse(run: Run) -> dict[str, Any]:
+    """A run without its durations, its times in microseconds."""
+    told = run.model_dump(exclude={"duration_ms": True, "steps": {"__all__": {"duration_ms"}}})
+    for each in (told, *told["steps"]):
+        each["started_at"] //= 1000
+    return told

@@ -72,6 +72,8 @@ def test_a_line_that_cannot_be_read_is_said_and_left_out(tmp_path: Path) -> None
         (b"hello\nworld\n", "cannot be read: "),
         (b"[1, 2]", "expected an OTLP JSON object, got list"),
         (b'{"a": 1}\n{"b": 2}', "cannot be read: line 1: this JSON has no 'resourceSpans'"),
+        (b'{"data": [{"spans": [{"spanID": "1"}]}]}', "a span of this Jaeger JSON is damaged"),
+        (b'{"data": [3]}', "a span of this Jaeger JSON is damaged"),
         (b'{"run_id": "r", "steps": 1}', "this run cannot be read: "),
         (b"\x1f\x8b\x08nonsense", "no gzip that can be read"),
         (gzip.compress(os.urandom(500))[:300], "its gzip breaks off"),

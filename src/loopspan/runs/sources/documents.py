@@ -1,5 +1,5 @@
-"""Runs out of bytes: OTLP JSON whole or line by line, gzipped or not, and runs that were written
-as runs."""
+"""Runs out of bytes: OTLP JSON whole or line by line, gzipped or not, what Jaeger's page downloads,
+and runs that were written as runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from loopspan.jsontext import load
+from loopspan.runs import jaeger_json
 from loopspan.runs.otlp import spans
 from loopspan.runs.reader import read_runs
 from loopspan.runs.sources.source import Fetched
@@ -114,6 +115,8 @@ class _Found:
                 pass  # of `loopspan run --json`; what it tells is in the run at its end
             case {"run_id": _, "steps": _}:
                 self.runs.append(_run(value))
+            case {"data": [*_]}:
+                self.spans.extend(jaeger_json.spans(value))
             case _:
                 self.spans.extend(spans(value))
 
