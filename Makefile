@@ -38,7 +38,7 @@ demo: $(INSTALLED) ## Trace one run of the embedded model: no account, no key
 	$(BIN)/loopspan run "What time is it, and which Python is this?" --model demo:
 
 backends: $(INSTALLED) ## Make the backends of the tests ahead (needs Go and a C++ compiler)
-	$(BIN)/python -m tests.backends.build jaeger
+	$(BIN)/python -m tests.backends.build jaeger collector
 	$(BIN)/python -m tests.backends.local_model
 
 bench: $(INSTALLED) ## Measure what tracing costs, as ratios (benchmarks/results.json)
