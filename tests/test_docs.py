@@ -37,8 +37,9 @@ def test_readme_names_the_commands_of_the_makefile() -> None:
     assert named <= set(re.findall(r"^(\w+):", makefile, re.MULTILINE))
 
 
-def test_attributes_page_names_each_of_our_attributes() -> None:
-    page = (ROOT / "docs" / "attributes.md").read_text("utf-8")
+def test_the_pages_name_each_of_our_attributes_and_metrics() -> None:
+    pages = [ROOT / "docs" / page for page in ("attributes.md", "metrics.md")]
+    page = "".join(path.read_text("utf-8") for path in pages)
     ours = {
         value
         for name, value in vars(semconv).items()

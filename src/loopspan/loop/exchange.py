@@ -127,10 +127,16 @@ class Exchange:
     def _streamed(self, started: float) -> Flow[Reply]:
         adapter, chat, state = self._model.adapter, self._chat, StreamState()
         framed = decoder(adapter.framing)
+        measured, last = chat.settings.metrics is not None, started
         try:
             while (chunk := (yield from self._chunk(state))) is not None:
                 if chat.first_chunk_after is None:
-                    chat.first_chunk_after = time.perf_counter() - started
+                    last = time.perf_counter()
+                    chat.first_chunk_after = last - started
+                elif measured:
+                    now = time.perf_counter()
+                    chat.chunk_gaps.append(now - last)
+                    last = now
                 for event in framed.feed(chunk):
                     yield from self._emit(adapter.event(state, event))
             for event in framed.close():

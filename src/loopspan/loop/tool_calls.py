@@ -114,7 +114,12 @@ class ToolCalls:
     def _start(self, key: int, planned: _Planned, *, alone: bool) -> Iterator[Emit | Spawn]:
         tool, call = planned.tool, planned.call
         span = self._open[key] = ToolSpan(
-            self._run.settings, self._run, self._round, call, tool.description if tool else None
+            self._run.settings,
+            self._run,
+            self._round,
+            call,
+            tool.description if tool else None,
+            is_known=call.name in self._offer.tools,
         )
         span.refused_by = planned.rule
         yield Emit(ToolStarted(self._round, call))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import httpx
+from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import TracerProvider
 
 from loopspan.configuration import Configuration, RunAugmentation, ToolOptions
@@ -25,7 +26,7 @@ from loopspan.providers.connect import connect
 from loopspan.providers.model import Model
 from loopspan.secrets import Secret
 from loopspan.telemetry.content import Content, content_mode
-from loopspan.telemetry.spans import Messages, SpanSettings, get_tracer
+from loopspan.telemetry.spans import Messages, SpanSettings, get_instruments, get_tracer
 from loopspan.tools import Tool, ToolRegistry
 
 T = TypeVar("T")
@@ -36,8 +37,8 @@ class ToolLoop:
 
     `model` is `provider:model` or a `Model`, else the configuration's. `library` has the skills and
     snippets that configurations and runs name; `prices`, by `provider:model`, win over the price
-    table. `tracer_provider` is where
-    the spans go, else the global one; it is never replaced. `content` says what spans may carry:
+    table. `tracer_provider` is where the spans go and `meter_provider` where the metrics go, else
+    the global ones; they are never replaced. `content` says what spans may carry:
     `off`, `metadata`, `full`, else what the environment says, else `off`; configuration and
     options win over it. `messages="full"` writes
     the whole dialogue on each round; `compat` adds older attribute names. `client` and
@@ -55,6 +56,7 @@ class ToolLoop:
         base_url: str | None = None,
         key: str | Secret | None = None,
         tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
         content: Content | None = None,
         messages: Messages = "new",
         compat: bool | None = None,
@@ -75,6 +77,7 @@ class ToolLoop:
         self._messages: Messages = messages
         self._compat = read_compat() if compat is None else compat
         self._tracer_provider = tracer_provider
+        self._meter_provider = meter_provider
         self._retry = retry or RetryPolicy()
         self._client = client
         self._async_client = async_client
@@ -176,5 +179,6 @@ class ToolLoop:
             self._compat,
             plan.unrecorded(),
             plan.shared_attributes(options.run_id or uuid.uuid4().hex),
+            get_instruments(self._meter_provider),
         )
         return Rounds(plan, settings)

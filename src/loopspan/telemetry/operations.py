@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind, format_span_id
 
 from loopspan.messages import ContextUse, Endpoint, Message, Reply, Request, ToolCall, Usage
@@ -13,6 +14,7 @@ from loopspan.telemetry import attributes as made
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.content import Content, result_reference
 from loopspan.telemetry.cost import Cost, cost_of
+from loopspan.telemetry.metrics import Instruments
 from loopspan.telemetry.raw import parts
 from loopspan.telemetry.spans import Invocation, SpanSettings
 
@@ -83,6 +85,19 @@ class AgentSpan(Invocation):
             **self.assembled,
         }
 
+    def measure(self, instruments: Instruments, context: Context) -> None:
+        facts, outcome = self.facts, self.outcome or "completed"
+        calls = None if outcome == "dry_run" else (self.rounds, self.tool_calls)
+        instruments.run(
+            context,
+            facts.configuration,
+            facts.model,
+            outcome,
+            self.seconds,
+            calls,
+            self.error_type,
+        )
+
     @property
     def chats(self) -> list[ChatSpan]:
         """The round-trips of the run, in order."""
@@ -128,6 +143,9 @@ class ChatSpan(Invocation):
         self.use = use
         self.reply: Reply | None = None
         self.first_chunk_after: float | None = None
+        self.chunk_gaps: list[float] = []
+        """The seconds between the chunks of a stream, kept for metrics only."""
+        self.retries = 0
         self._cost: Cost | None = None
         self._raw_response = bytearray()
         self.delta = self._delta()
@@ -168,15 +186,42 @@ class ChatSpan(Invocation):
         if self.reply is not None:
             reply = self.settings.unrecorded.reply(self.reply)
             attributes |= made.reply_attributes(reply, self.settings.content)
-            broken_off = self.error is not None or self.outcome is not None
-            if broken_off and self.reply.finish_reason_raw is None:
+            if self._broken_off:
                 del attributes[names.RESPONSE_FINISH_REASONS]
             attributes |= made.cost_attributes(self.cost)
         return attributes
 
+    @property
+    def _broken_off(self) -> bool:
+        """Whether the reply is the beginning of one that did not tell how it ends."""
+        ended_early = self.error is not None or self.outcome is not None
+        return ended_early and self.reply is not None and self.reply.finish_reason_raw is None
+
+    def measure(self, instruments: Instruments, context: Context) -> None:
+        reply, compat = self.reply, self.settings.compat
+        labels = made.chat_start(self.endpoint, self.request, self.round)
+        del labels[names.ROUND]
+        if reply is not None and reply.response_model is not None:
+            labels[names.RESPONSE_MODEL] = reply.response_model
+        first = self.first_chunk_after
+        chunks = [] if first is None else [first, *self.chunk_gaps]
+        instruments.chat(
+            context, labels, self.seconds, self.error_type, chunks, self.retries, compat
+        )
+        if reply is None:
+            return
+        instruments.reply(context, labels, reply, self.cost, self.run.facts.configuration)
+        if not self._broken_off:
+            reasons = [choice.finish_reason for choice in reply.choices]
+            instruments.finish_reasons(context, labels, reasons)
+        if compat:
+            instruments.older_tokens(context, labels, reply)
+
     def retry(self, status: int | None, delay: float, attempt: int) -> None:
         """Say that an attempt failed and that the next comes after `delay` seconds."""
+        self.retries += 1
         self.reply = self.first_chunk_after = None
+        self.chunk_gaps.clear()
         self._raw_response.clear()
         told = {names.RETRY_DELAY: delay, names.RETRY_ATTEMPT: attempt}
         if status is not None:
@@ -225,8 +270,11 @@ class ToolSpan(Invocation):
         round: int,
         call: ToolCall,
         description: str | None,
+        *,
+        is_known: bool = True,
     ) -> None:
         run.tool_calls += 1
+        self.is_known = is_known
         self.run = run
         self.round = round
         self.call = call
@@ -278,3 +326,9 @@ class ToolSpan(Invocation):
         if self.result is not None and self.error is None:
             attributes |= made.tool_result(self.result, self.result_is_object, self.content)
         return attributes
+
+    def measure(self, instruments: Instruments, context: Context) -> None:
+        # A model may ask for any name: one that no tool has would be a label of its own for ever.
+        name = self.call.name if self.is_known else None
+        agent = self.run.facts.configuration
+        instruments.tool(context, name, agent, self.seconds, self.error_type)

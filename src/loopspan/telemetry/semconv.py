@@ -66,6 +66,37 @@ TOOL_CALL_ID = "gen_ai.tool.call.id"
 TOOL_CALL_ARGUMENTS = "gen_ai.tool.call.arguments"
 TOOL_CALL_RESULT = "gen_ai.tool.call.result"
 
+# Metrics of the conventions (`model/gen-ai/metrics.yaml`) and the labels that only they have
+INFERENCE_DURATION = "gen_ai.client.inference.duration"
+INFERENCE_TIME_TO_FIRST_CHUNK = "gen_ai.client.inference.time_to_first_chunk"
+INFERENCE_TIME_PER_OUTPUT_CHUNK = "gen_ai.client.inference.time_per_output_chunk"
+INFERENCE_INPUT_TOKENS = "gen_ai.client.inference.usage.input_tokens"
+INFERENCE_OUTPUT_TOKENS = "gen_ai.client.inference.usage.output_tokens"
+INFERENCE_CACHE_READ = "gen_ai.client.inference.usage.cache_read.input_tokens"
+INFERENCE_CACHE_WRITE = "gen_ai.client.inference.usage.cache_write.input_tokens"
+INFERENCE_REASONING = "gen_ai.client.inference.usage.reasoning.output_tokens"
+OPERATION_INPUT_TOKENS = "gen_ai.client.inference.operation.input_tokens"
+OPERATION_OUTPUT_TOKENS = "gen_ai.client.inference.operation.output_tokens"
+AGENT_DURATION = "gen_ai.invoke_agent.duration"
+AGENT_INFERENCE_CALLS = "gen_ai.invoke_agent.inference_calls"
+AGENT_TOOL_CALLS = "gen_ai.invoke_agent.tool_calls"
+TOOL_DURATION = "gen_ai.execute_tool.duration"
+TOKEN_MODALITY = "gen_ai.token.modality"
+
+# What these were before August 2026, under `compat`
+OLD_DURATION = "gen_ai.client.operation.duration"
+OLD_TIME_TO_FIRST_CHUNK = "gen_ai.client.operation.time_to_first_chunk"
+OLD_TIME_PER_OUTPUT_CHUNK = "gen_ai.client.operation.time_per_output_chunk"
+OLD_TOKEN_USAGE = "gen_ai.client.token.usage"
+TOKEN_TYPE = "gen_ai.token.type"
+
+# Metrics of ours; the cost has the name of its attribute
+RUNS = "loopspan.runs"
+CHAT_FINISH_REASONS = "loopspan.chat.finish_reasons"
+FINISH_REASON = "gen_ai.response.finish_reason"
+CHAT_RETRIES = "loopspan.chat.retries"
+COST_UNKNOWN = "loopspan.cost.unknown"
+
 # Exceptions (conventions, docs/exceptions)
 EXCEPTION_EVENT = "exception"
 EXCEPTION_TYPE = "exception.type"

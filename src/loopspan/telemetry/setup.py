@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opentelemetry import trace
+from opentelemetry.metrics import set_meter_provider
 from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
@@ -16,6 +17,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
 from loopspan.telemetry.content import Content
+from loopspan.telemetry.metric_export import exporting_meter_provider
+from loopspan.telemetry.metrics import has_meter_provider
 from loopspan.telemetry.policy import PolicyExporter
 from loopspan.telemetry.redaction import DEFAULT_REDACTION, Redaction
 
@@ -30,6 +33,7 @@ def configure(
     max_attribute_bytes: int | None = MAX_ATTRIBUTE_BYTES,
     redact: Redaction | None = DEFAULT_REDACTION,
     processors: tuple[SpanProcessor, ...] = (),
+    metrics: bool = True,
 ) -> TracerProvider:
     """Make a tracer provider that exports, and set it as the global one.
 
@@ -37,8 +41,9 @@ def configure(
     sampler, resource and the rest come from the standard `OTEL_*` variables. `content` is what may
     leave the process; longer texts than `max_attribute_bytes` are cut (`None`: none is), and
     secrets are masked as `redact` says (`None`: none is). `processors` (a `RunTrace`) see the
-    spans before. Raises `ConfigurationError` where the program has a provider already: add to
-    that one instead.
+    spans before. Unless `metrics` is false or `OTEL_METRICS_EXPORTER` is `none`, the metrics are
+    exported too: through the global meter provider, which is made where there is none. Raises
+    `ConfigurationError` where the program has a tracer provider already: add to that one instead.
     """
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         raise ConfigurationError(
@@ -52,6 +57,10 @@ def configure(
     exporting = exporting_processor(content, max_attribute_bytes=max_attribute_bytes, redact=redact)
     if exporting is not None:
         provider.add_span_processor(exporting)
+    if metrics and not has_meter_provider():
+        meter_provider = exporting_meter_provider(provider.resource)
+        if meter_provider is not None:
+            set_meter_provider(meter_provider)
     trace.set_tracer_provider(provider)
     return provider
 

@@ -17,6 +17,8 @@ from types import TracebackType
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from loopspan.errors import LoopspanError
@@ -25,6 +27,7 @@ from loopspan.telemetry import semconv as names
 from loopspan.telemetry.compat import with_older_names
 from loopspan.telemetry.content import Content
 from loopspan.telemetry.limits import TextLimits, text_limits
+from loopspan.telemetry.metrics import Instruments, instruments
 from loopspan.telemetry.record import SpanEvent, SpanRecord
 from loopspan.telemetry.trimming import Cuts
 from loopspan.telemetry.unrecorded import Unrecorded
@@ -51,6 +54,17 @@ def never_raising() -> Iterator[None]:
         logger.warning("a span could not be recorded; the run goes on", exc_info=True)
 
 
+def get_instruments(provider: MeterProvider | None) -> Instruments | None:
+    """Return loopspan's instruments of this provider, else of the global one; `None`: no metrics.
+
+    They are asked for run by run: a program may set its provider later.
+    """
+    found: Instruments | None = None
+    with never_raising():
+        found = instruments(provider, VERSION)
+    return found
+
+
 def get_tracer(provider: trace.TracerProvider | None) -> trace.Tracer:
     """Return loopspan's tracer of this provider, else of the global one, set now or later."""
     tracer: trace.Tracer = trace.NoOpTracer()
@@ -73,6 +87,8 @@ class SpanSettings:
     """The tools whose arguments and results stay out."""
     shared: dict[str, Any] = field(default_factory=dict)
     """Attributes of every span of the run: run id, conversation, user, metadata."""
+    metrics: Instruments | None = None
+    """What the operations are measured with, if anybody asks for metrics."""
     limits: TextLimits = field(init=False)
     """What the SDK cuts; content is cut before, so that it stays readable."""
 
@@ -175,6 +191,22 @@ class Invocation:
                     self._complete()
             finally:
                 self.span.end(self.ended_at)
+        if self.settings.metrics is not None:
+            with never_raising():
+                self.measure(self.settings.metrics, trace.set_span_in_context(self.span))
+
+    def measure(self, instruments: Instruments, context: Context) -> None:
+        """Record the metrics of the operation, which has ended."""
+
+    @property
+    def seconds(self) -> float:
+        """How long the operation took, or has taken so far."""
+        return ((self.ended_at or time.time_ns()) - self.started_at) / 1e9
+
+    @property
+    def error_type(self) -> str | None:
+        """The value of `error.type`, `None` without an error."""
+        return None if self.error is None else error_type(self.error)
 
     def _complete(self) -> None:
         error = self.error
@@ -201,7 +233,7 @@ class Invocation:
         """Return `attributes_at_end` and what every operation has: its error, its outcome."""
         attributes = self.attributes_at_end()
         if self.error is not None:
-            attributes[names.ERROR_TYPE] = error_type(self.error)
+            attributes[names.ERROR_TYPE] = self.error_type
         if self.outcome is not None:
             attributes[names.OUTCOME] = self.outcome
         return attributes
