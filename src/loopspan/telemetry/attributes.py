@@ -38,22 +38,23 @@ Attributes: TypeAlias = dict[str, Any]
 class Delta:
     """What a request adds to what earlier rounds of the run already carry.
 
-    `offset` messages are the same as theirs; `tools_round` is the round whose span holds the
-    tool definitions, this one or an earlier one that offered the same.
+    `offset` messages are the same as theirs: all that they carry, or none. `tools_round` is the
+    round whose span holds the tool definitions, this one or an earlier one that offered the same.
     """
 
     offset: int
     tools_round: int
 
 
-def common_prefix(known: Sequence[Message], messages: Sequence[Message]) -> int:
-    """Return how many messages both lists begin with."""
-    count = 0
-    for a, b in zip(known, messages, strict=False):
-        if a is not b and a != b:
-            break
-        count += 1
-    return count
+def known_before(known: Sequence[Message], messages: Sequence[Message]) -> int:
+    """Return how many messages earlier rounds carry of these: all of `known`, or none.
+
+    A list that was edited or shortened is a base of its own.
+    """
+    if len(messages) < len(known):
+        return 0
+    same = all(a is b or a == b for a, b in zip(known, messages, strict=False))
+    return len(known) if same else 0
 
 
 def chat_start(endpoint: Endpoint, request: Request, round: int) -> Attributes:

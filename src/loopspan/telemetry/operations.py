@@ -162,7 +162,7 @@ class ChatSpan(Invocation):
         known = previous.request.messages
         if previous.reply is not None:
             known = (*known, previous.reply.message)
-        return made.Delta(made.common_prefix(known, self.request.messages), tools_round)
+        return made.Delta(made.known_before(known, self.request.messages), tools_round)
 
     def attributes_for_sampling(self) -> dict[str, Any]:
         return made.chat_start(self.endpoint, self.request, self.round) | self.settings.shared

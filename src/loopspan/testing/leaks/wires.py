@@ -31,7 +31,7 @@ class Wire:
 
     def stream(self, events: Iterable[JSON]) -> bytes:
         """Return events as the body of a stream."""
-        return b"".join(self.event(json.dumps(event)) for event in events)
+        return b"".join(self.event(json.dumps(event, ensure_ascii=False)) for event in events)
 
     def event(self, data: str) -> bytes:
         """Return one event of a stream."""
