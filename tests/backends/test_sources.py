@@ -15,11 +15,13 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
+from loopspan.cli import main
 from loopspan.errors import RunNotFound
 from loopspan.runs import Run
 from loopspan.runs.export import as_otlp_json
 from loopspan.runs.sources import FileSource, JaegerSource, Query
 from loopspan.runs.sources.summary import summary_of
+from loopspan.runs.text.report import as_text
 from loopspan.testing import capture
 from tests.backends.jaeger_server import Jaeger
 from tests.backends.test_runs import plain, traced
@@ -138,3 +140,13 @@ def coarse(run: Run) -> dict[str, Any]:
     for each in (told, *told["steps"]):
         each["started_at"] //= 1000
     return told
+
+
+def test_a_run_is_shown_by_its_trace_id(jaeger: Jaeger, capsys: pytest.CaptureFixture[str]) -> None:
+    with capture() as captured:
+        exporting(jaeger, captured.provider)
+        run = traced(captured, plain, "full").run
+        captured.provider.force_flush()
+    id = arrived(jaeger, run, spans=len(captured.spans))
+    assert main(["show", id, "--jaeger", jaeger.query]) == 0
+    assert capsys.readouterr().out == as_text(run)

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 from loopspan.runs import Run
 from loopspan.runs.permitted import without_content
+from loopspan.runs.text.markdown import as_markdown
 from loopspan.runs.text.report import as_text
 from loopspan.runs.text.visible import visible
 from loopspan.telemetry import semconv as names
@@ -142,6 +143,19 @@ def test_an_error_is_told_with_its_words_and_without_content_by_its_kind() -> No
     assert "  outcome    Failed: 429\n  error      it failed\n" in as_text(run)
     assert "  error      429: it failed\n" in as_text(run)
     assert "it failed" not in as_text(run, content=False)
+
+
+def test_a_name_cannot_pass_for_a_line_of_the_report() -> None:
+    name = "f\n[9] Reply"
+    told = {names.TOOL_NAME: name, names.ERROR_TYPE: "unknown_tool"}
+    asked = {names.REQUEST_MODEL: name, names.RESPONSE_FINISH_REASONS: [name]}
+    run = run_of(
+        span(2, names.CHAT, 0, 1, **asked),
+        span(3, names.EXECUTE_TOOL, 1, 2, **told),
+        **{names.AGENT_NAME: name},
+    )
+    assert "\n[9]" not in as_text(run)
+    assert "\n[9]" not in as_markdown(run)
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])

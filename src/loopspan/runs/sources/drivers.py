@@ -12,7 +12,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import httpx
 
@@ -86,11 +86,9 @@ class Drivers:
         with contextlib.ExitStack() as stack:
             client, result = self.client, _NOTHING
             while True:
-                try:
-                    effect = flow.send(result)
-                except StopIteration as end:
-                    value: T = end.value
-                    return value
+                effect = _next(flow, result)
+                if isinstance(effect, _Ended):
+                    return effect.value
                 if isinstance(effect, Read):
                     result = self._read(effect.path)
                     continue
@@ -106,11 +104,10 @@ class Drivers:
         async with contextlib.AsyncExitStack() as stack:
             client, result = self.async_client, _NOTHING
             while True:
-                try:
-                    effect = flow.send(result)
-                except StopIteration as end:
-                    value: T = end.value
-                    return value
+                # Reading many spans takes its time, which is not the event loop's.
+                effect = await asyncio.to_thread(_next, flow, result)
+                if isinstance(effect, _Ended):
+                    return effect.value
                 if isinstance(effect, Read):
                     result = await asyncio.to_thread(self._read, effect.path)
                     continue
@@ -149,6 +146,21 @@ class Drivers:
         if len(data) > self.max_bytes:
             raise _too_large(repr(str(path)), self.max_bytes)
         return data
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended(Generic[T]):
+    """The end of a flow; a thread cannot hand on the exception that generators end with."""
+
+    value: T
+
+
+def _next(flow: Flow[T], result: Any) -> Effect | _Ended[T]:
+    """Return what a flow asks for next, or its end."""
+    try:
+        return flow.send(result)
+    except StopIteration as end:
+        return _Ended(end.value)
 
 
 class _Taken:

@@ -30,6 +30,13 @@ class Line:
     folds: bool = True
     """Whether it goes on below where there is too little room; else it ends there."""
 
+    def __post_init__(self) -> None:
+        # The name of a tool may hold a line of its own, and must not pass for one of ours.
+        for name in ("text", "label", "note"):
+            value = getattr(self, name)
+            if "\n" in value:
+                object.__setattr__(self, name, value.replace("\n", " "))
+
     @property
     def head(self) -> str:
         """What stands before the text."""
