@@ -81,6 +81,29 @@ def catalogue(**settings: Any) -> Catalogue:
     )
 
 
+class Gate(httpx.AsyncBaseTransport):
+    """Holds requests to the model back; `open` lets so many through, all of them at first."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self._left: asyncio.Semaphore | None = None
+
+    def close(self) -> None:
+        """Let no request through from now on."""
+        self._left = asyncio.Semaphore(0)
+
+    def open(self, count: int = 1) -> None:
+        """Let so many requests through."""
+        assert self._left is not None
+        for _ in range(count):
+            self._left.release()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self._left is not None:
+            await self._left.acquire()
+        return await self._inner.handle_async_request(request)
+
+
 @dataclass
 class Served:
     """A playground and what is behind it."""
@@ -88,6 +111,7 @@ class Served:
     model: ScriptedModel
     run_trace: RunTrace
     app: Playground
+    gate: Gate
     principal: Principal = field(default_factory=administrator)
 
 
@@ -101,16 +125,17 @@ def served(
 ) -> Served:
     """Return a playground whose model gives these answers."""
     model = ScriptedModel(answers)
+    gate = Gate(httpx.MockTransport(model._answer))
     trace = run_trace or RunTrace()
     who = principal or administrator()
     runner = Runner(
         catalogue(**settings),
         trace,
         tools=ToolRegistry(TOOLS),
-        settings={"model": model.model, "async_client": model.async_client},
+        settings={"model": model.model, "async_client": httpx.AsyncClient(transport=gate)},
     )
     app = guarded(runner, trace, TokenAuth(TOKEN, who), AllowedHosts(allowed_hosts), tuple(checks))
-    return Served(model, trace, app, who)
+    return Served(model, trace, app, gate, who)
 
 
 def client(app: ASGIApp, headers: Mapping[str, str] | None = None) -> httpx.AsyncClient:

@@ -84,7 +84,7 @@ class Acting:
         """Start a run; it does not depend on the request or a stream."""
         value = await read_json(request)
         try:
-            run_id = self._runner.start(value, request.state.principal)
+            run_id = await self._runner.start(value, request.state.principal)
         except Problem as problem:
             for each in problem.content.get("runs", ()):
                 audit("run", request, run_id=each["run_id"], refused=True)

@@ -58,7 +58,9 @@ def header(run: Run, source: Source) -> Shape:
 
 def has_own_error(run: Run) -> bool:
     """Whether a run failed in a way that none of its steps shows."""
-    return run.error is not None and all(step.state != "error" for step in run.steps)
+    if run.error is None or run.outcome in ("cancelled", "abandoned"):
+        return False
+    return all(step.state != "error" for step in run.steps)
 
 
 def _finding(found: Finding, places: list[int]) -> Shape:

@@ -67,6 +67,11 @@ class Hub:
         self._stop = self._loop = None
 
     @property
+    def readers(self) -> int:
+        """How many streams wait for news."""
+        return len(self._wakers)
+
+    @property
     def first(self) -> int:
         """The number of the oldest event that is kept."""
         return self._events[0].seq if self._events else self.seq + 1

@@ -77,7 +77,7 @@ class Runner:
         """Return the tools that a run may have."""
         return self._tools if self._tools is not None else self.catalogue.tools()
 
-    def start(self, value: Mapping[str, Any], principal: Principal) -> str:
+    async def start(self, value: Mapping[str, Any], principal: Principal) -> str:
         """Start a run and return its id.
 
         Raises a `Problem`; where the settings cannot work, the run is there all the same, with an
@@ -108,6 +108,7 @@ class Runner:
         self._tasks[run_id] = task
         task.add_done_callback(lambda _: self._tasks.pop(run_id, None))
         self._remember(asked.idempotency_key, principal, run_id)
+        await asyncio.sleep(0)  # the run begins, so that whoever has its id finds it
         return run_id
 
     def cancel(self, run_id: str) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncGenerator, Collection
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from loopspan.jsontext import dump
 from loopspan.playground.answers import Problem
@@ -24,6 +25,24 @@ MOST_STREAMS = 8
 _BATCH = 200
 
 
+class EventStream(StreamingResponse):
+    """An endless answer that ends, whole, when its reader goes away."""
+
+    def __init__(self, blocks: AsyncGenerator[bytes]) -> None:
+        super().__init__(
+            blocks, media_type="text/event-stream", headers={"x-accel-buffering": "no"}
+        )
+        self._blocks = blocks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except ClientDisconnect:
+            pass
+        finally:
+            await self._blocks.aclose()
+
+
 class Streams:
     """The streams that are open."""
 
@@ -31,7 +50,7 @@ class Streams:
         self.hub = hub
         self._open: Counter[str] = Counter()
 
-    async def answer(self, request: Request) -> StreamingResponse:
+    async def answer(self, request: Request) -> EventStream:
         """Answer with events until the reader goes away."""
         principal: Principal = request.state.principal
         topics = frozenset(filter(None, request.query_params.get("topics", "runs").split(",")))
@@ -48,17 +67,14 @@ class Streams:
                 headers={"retry-after": "5"},
             )
         reader = _Reader(self.hub, topics, after, content=principal.may("content"))
-        return StreamingResponse(
-            self._counted(reader, principal.name),
-            media_type="text/event-stream",
-            headers={"x-accel-buffering": "no"},
-        )
+        return EventStream(self._counted(reader, principal.name))
 
-    async def _counted(self, reader: _Reader, name: str) -> AsyncIterator[bytes]:
+    async def _counted(self, reader: _Reader, name: str) -> AsyncGenerator[bytes]:
         self._open[name] += 1
         try:
-            async for block in reader.blocks():
-                yield block
+            async with contextlib.aclosing(reader.blocks()) as blocks:
+                async for block in blocks:
+                    yield block
         finally:
             self._open[name] -= 1
             self._open += Counter()  # forgets names without streams
@@ -81,7 +97,7 @@ class _Reader:
             else:
                 self._gap = {"from": 0, "to": hub.seq, "why": "another process, or a restart"}
 
-    async def blocks(self) -> AsyncIterator[bytes]:
+    async def blocks(self) -> AsyncGenerator[bytes]:
         waker = asyncio.Event()
         stop = self._hub.watch(waker)
         try:
