@@ -25,11 +25,11 @@ from loopspan.runs.spans import (
     retry_of,
     token_usage,
     tool_step,
+    unknown,
 )
 from loopspan.runs.steps import (
     AssembledStep,
     ChatStep,
-    Missing,
     Reason,
     RequestStep,
     RunStep,
@@ -131,7 +131,8 @@ class Fold:
         offset = values.integer(a, names.INPUT_OFFSET)
         tools = self._definitions(span)
         why: Reason = "not_captured" if names.INPUT_MESSAGES not in a else "not_recorded"
-        unknown = {"messages": messages, "tools": tools}
+        sources = {"messages": names.INPUT_MESSAGES, "tools": names.TOOL_DEFINITIONS}
+        none = [k for k, v in (("messages", messages), ("tools", tools)) if v is None]
         return RequestStep(
             **at_start(span),
             duration_ms=0.0,
@@ -143,7 +144,7 @@ class Fold:
             tools=tools,
             parameters=parameters(a),
             context=context_of(a),
-            missing=tuple(Missing(field=k, why=why) for k, v in unknown.items() if v is None),
+            missing=tuple(unknown(k, why, values.damaged(a, sources[k])) for k in none),
         )
 
     def _chat(self, span: SpanRecord) -> ChatStep:
@@ -182,7 +183,8 @@ class Fold:
         body = told if isinstance(told, dict) else None
         tools = values.objects(a, names.TOOL_DEFINITIONS)
         captured = names.INPUT_MESSAGES in a
-        unknown = {"messages": messages, "body": body}
+        none = [k for k, v in (("messages", messages), ("body", body)) if v is None]
+        sources = {"messages": names.INPUT_MESSAGES, "body": names.REQUEST_BODY}
         return AssembledStep(
             **(at_start(span) | {"round": None}),
             **at_end(span),
@@ -191,9 +193,7 @@ class Fold:
             parts=values.objects(a, names.PROMPT_PARTS),
             body=body,
             context=context_of(a),
-            missing=tuple(
-                Missing(field=k, why="not_captured") for k, v in unknown.items() if v is None
-            ),
+            missing=tuple(unknown(k, "not_captured", values.damaged(a, sources[k])) for k in none),
         )
 
 

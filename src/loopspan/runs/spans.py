@@ -28,11 +28,14 @@ def tool_step(span: SpanRecord) -> ToolStep:
     """Return the step of a tool call, open or ended."""
     a = span.attributes
     arguments = values.structure(a, names.TOOL_CALL_ARGUMENTS)
+    broken = values.damaged(a, names.TOOL_CALL_ARGUMENTS)
     failed = names.ERROR_TYPE in a
     result = _result(values.text(a, names.TOOL_CALL_RESULT))
     missing = []
     if names.TOOL_CALL_ARGUMENTS not in a:
         missing.append(Missing(field="arguments", why="not_captured"))
+    elif broken is not None:
+        missing.append(Missing(field="arguments", why="unparsable", detail=broken))
     if result is None and span.ended_at is not None and not failed:
         missing.append(Missing(field="result", why="not_captured"))
     return ToolStep(
@@ -40,7 +43,7 @@ def tool_step(span: SpanRecord) -> ToolStep:
         **at_end(span),
         tool_call_id=values.text(a, names.TOOL_CALL_ID),
         name=values.text(a, names.TOOL_NAME) or span.name,
-        arguments=_unwrapped(arguments),
+        arguments=_unwrapped(arguments) if broken is None else a[names.TOOL_CALL_ARGUMENTS],
         result=result,
         is_error=failed or a.get(names.TOOL_OUTCOME) == "returned_error",
         refused_by=values.text(a, names.TOOL_REFUSED_BY),
@@ -206,6 +209,13 @@ def _body(events: Iterable[SpanEvent], name: str) -> str | None:
     return "".join(values.text(e.attributes, names.RAW_BODY) or "" for e in parts)
 
 
+def unknown(field: str, why: Reason, broken: str | None) -> Missing:
+    """Return why a field is unknown; that it cannot be read is told before anything else."""
+    if broken is not None:
+        return Missing(field=field, why="unparsable", detail=broken)
+    return Missing(field=field, why=why)
+
+
 def missing_of_chat(
     span: SpanRecord, parts: list[dict[str, Any]] | None, usage: TokenUsage, cost: float | None
 ) -> tuple[Missing, ...]:
@@ -218,7 +228,8 @@ def missing_of_chat(
     if span.ended_at is not None and parts is None:
         # A call that failed has no answer that could have been captured.
         why: Reason = "not_recorded" if names.ERROR_TYPE in span.attributes else "not_captured"
-        missing += [Missing(field=f, why=why) for f in ("content", "thinking", "tool_calls")]
+        broken = values.damaged(span.attributes, names.OUTPUT_MESSAGES)
+        missing += [unknown(field, why, broken) for field in ("content", "thinking", "tool_calls")]
     missing += [
         Missing(field=f"usage.{name}", why="not_reported") for name, value in usage if value is None
     ]

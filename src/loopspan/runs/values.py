@@ -48,6 +48,22 @@ def structure(attributes: Mapping[str, Any], name: str) -> Any:
         return None
 
 
+def damaged(attributes: Mapping[str, Any], name: str) -> str | None:
+    """Return a sentence about a JSON attribute that does not parse, `None` where nothing is wrong.
+
+    A backend with a limit on attributes cuts them at a byte, and leaves no JSON.
+    """
+    value = attributes.get(name)
+    if not isinstance(value, str):
+        return None
+    try:
+        load(value)
+    except ValueError:
+        size = len(value.encode("utf-8", "replace"))
+        return f"its {size:,} bytes are no JSON; a limit on attributes may have cut them"
+    return None
+
+
 def objects(attributes: Mapping[str, Any], name: str) -> tuple[dict[str, Any], ...] | None:
     """Return a JSON list of objects."""
     value = structure(attributes, name)

@@ -83,5 +83,7 @@ def flat(items: Iterable[Item]) -> list[Line]:
 
 def unknown(step: RunStep, field: str) -> Line:
     """Return the line that stands for what is not known, with the reason."""
-    why = next((each.why for each in step.missing if each.field == field), "not_recorded")
-    return Line(why.replace("_", " "), "note", field)
+    told = next((each for each in step.missing if each.field == field), None)
+    why = "not_recorded" if told is None else told.why
+    detail = "" if told is None else told.detail or ""
+    return Line(why.replace("_", " "), "note", field, visible(detail))
