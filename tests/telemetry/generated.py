@@ -18,6 +18,7 @@ from loopspan.messages import (
     ToolDefinition,
     Uri,
 )
+from loopspan.telemetry.unrecorded import PLACEHOLDER
 
 Strategy = st.SearchStrategy
 
@@ -46,8 +47,14 @@ modalities: Strategy[str] = st.sampled_from(["image", "audio"])
 parts: Strategy[Part] = st.one_of(
     st.builds(Text, texts, extra=extras),
     st.builds(Reasoning, texts, extra=extras),
-    st.builds(ToolCall, names, values, ids),
-    st.builds(ToolCallResponse, values, ids, st.none() | names, st.none() | st.booleans()),
+    st.builds(ToolCall, names, values | st.just(PLACEHOLDER), ids),
+    st.builds(
+        ToolCallResponse,
+        values | st.just(PLACEHOLDER),
+        ids,
+        st.none() | names,
+        st.none() | st.booleans(),
+    ),
     st.builds(Blob, modalities, texts, st.none() | st.just("image/png")),
     st.builds(Uri, modalities, texts),
     st.builds(File, modalities, names),

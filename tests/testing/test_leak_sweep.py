@@ -19,7 +19,7 @@ from loopspan.telemetry import semconv as names
 from loopspan.telemetry.content import Content
 from loopspan.testing import Exits, Finding, leak_sweep
 from loopspan.testing.leaks.markers import CONTENT, SECRETS
-from loopspan.testing.leaks.sweep import every_span
+from loopspan.testing.leaks.sweep import unfiltered
 from loopspan.testing.leaks.wires import WIRES
 
 each_provider = pytest.mark.parametrize("provider", WIRES)
@@ -58,11 +58,12 @@ NOT_TAKEN = {"ollama": {"image_address"}}
 def test_pr01_pr03_nothing_leaves_without_full_content(provider: str, content: Content) -> None:
     settings = {"messages": "full", "compat": True} if content == "metadata" else {}
     report = leak_sweep(
-        lambda exits: {**every_span(exits), **settings}, content=content, providers=[provider]
+        lambda exits: {**unfiltered(exits), **settings}, content=content, providers=[provider]
     )
     assert not report.leaks, report
     assert report.runs == 13
-    assert report.searched["span exporter"] > 20_000
+    assert report.searched["/v1/traces"] > 20_000
+    assert report.searched["/v1/metrics"] > 20_000
     assert report.searched["log"] > 0
 
 
@@ -110,7 +111,7 @@ def test_pr04_a_policy_keeps_content_that_was_recorded(compression: Compression)
     )
     # What a program records for its own eyes is in its own log too.
     assert {leak.place for leak in report.leaks} == {"log loopspan.tools ERROR"}
-    assert report.searched["OTLP/HTTP"] > 10_000
+    assert report.searched["/v1/traces"] > 10_000
 
 
 @pytest.mark.parametrize("compression", Compression)
@@ -181,7 +182,7 @@ def test_a_leak_is_found_whatever_its_way(leak: str) -> None:
 
 def test_content_that_is_propagated_to_other_services_is_found() -> None:
     def set_up(exits: Exits) -> Mapping[str, Any]:
-        settings = every_span(exits)
+        settings = unfiltered(exits)
         settings["tracer_provider"].add_span_processor(Telling(into_baggage))
         return settings
 
@@ -191,6 +192,19 @@ def test_content_that_is_propagated_to_other_services_is_found() -> None:
     finally:
         context.detach(token)
     assert Finding("user", "propagated header baggage") in report.leaks
+
+
+def test_a_label_of_a_metric_is_searched() -> None:
+    def set_up(exits: Exits) -> Mapping[str, Any]:
+        settings = unfiltered(exits)
+        counter = settings["meter_provider"].get_meter("shop").create_counter("asked")
+        telling = Telling(lambda span, text: counter.add(1, {"said": text}))
+        settings["tracer_provider"].add_span_processor(telling)
+        return settings
+
+    report = leak_sweep(set_up, content="full", may_leave="off", providers=["ollama"])
+    place = "metrics[asked].sum.data_points.attributes[said]"
+    assert Finding("user", place) in report.leaks
 
 
 def test_headers_of_an_export_are_searched() -> None:

@@ -48,10 +48,10 @@ class Exits:
             with self._lock:
                 self.findings.setdefault(Finding(channel, place), self.now)
 
-    def receive(self, exit: str, path: str, headers: Mapping[str, str], body: bytes) -> None:
+    def receive(self, path: str, headers: Mapping[str, str], body: bytes) -> None:
         """Search an OTLP request."""
         with self._lock:
-            self.searched[exit] += len(body)
+            self.searched[path] += len(body)
         for name, value in headers.items():
             self.search(f"header {name} of {path}", f"{name}: {value}")
         found: set[str] = set()
@@ -85,7 +85,7 @@ class _Encoding(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         body = encode_spans(spans).SerializeToString()
-        self._exits.receive("span exporter", "/v1/traces", {}, body)
+        self._exits.receive("/v1/traces", {}, body)
         return SpanExportResult.SUCCESS
 
 
@@ -144,7 +144,7 @@ def _receiver(exits: Exits) -> Iterator[str]:
                     body = gzip.decompress(body)
                 case "deflate":
                     body = zlib.decompress(body)
-            exits.receive("OTLP/HTTP", self.path, dict(self.headers.items()), body)
+            exits.receive(self.path, dict(self.headers.items()), body)
             self.send_response(200)
             self.send_header("content-type", "application/x-protobuf")
             self.send_header("content-length", "0")

@@ -22,7 +22,7 @@ class LeakReport:
     """What a sweep found: each finding with the first run that showed it.
 
     `may_leave` is the content that was meant to leave; `runs` is how many runs were made,
-    `searched` how many bytes have left by each exit.
+    `searched` how many bytes have left by each exit (`/v1/traces`, `log`, …).
     """
 
     may_leave: Content

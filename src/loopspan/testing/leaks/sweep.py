@@ -9,6 +9,9 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import httpx
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
@@ -32,15 +35,17 @@ SetUp: TypeAlias = Callable[[Exits], Mapping[str, Any]]
 """Builds what is to be tested, sending to the exits; gives the arguments of `ToolLoop` for it."""
 
 
-def every_span(exits: Exits) -> Mapping[str, Any]:
-    """Send all spans as they are: what a program without any policy of its own exports."""
+def unfiltered(exits: Exits) -> Mapping[str, Any]:
+    """Send spans and metrics as they are: what a program without any policy of its own exports."""
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exits.span_exporter))
-    return {"tracer_provider": provider}
+    reader = PeriodicExportingMetricReader(OTLPMetricExporter(f"{exits.endpoint}/v1/metrics"))
+    meters = MeterProvider([reader], shutdown_on_exit=False)
+    return {"tracer_provider": provider, "meter_provider": meters}
 
 
 def leak_sweep(
-    set_up: SetUp = every_span,
+    set_up: SetUp = unfiltered,
     *,
     content: Content = "off",
     may_leave: Content | None = None,
@@ -54,12 +59,12 @@ def leak_sweep(
     (keys, headers). Each provider answers plain and streamed, with tools that work and fail, with
     refusals, errors inside answers, broken bodies and connections; no network is used.
 
-    `set_up` gets the `Exits` and gives arguments of `ToolLoop`: a `tracer_provider` whose
-    exporters end there, and whatever else is to be tested. `content` is what the runs record,
-    `may_leave` what may come out of the exits (else the same), `options` are those of each run.
-    Providers of telemetry among the arguments are flushed and shut down.
+    `set_up` gets the `Exits` and gives arguments of `ToolLoop`: a `tracer_provider` (and a
+    `meter_provider`) whose exporters end there, and whatever else is to be tested; those providers
+    are flushed and shut down. `content` is what the runs record, `may_leave` what may come out of
+    the exits (else the same), `options` are those of each run.
 
-    Raises `ConfigurationError` where nothing left by an exporter, since nothing was tested then.
+    Raises `ConfigurationError` where no span left by an exporter, since nothing was tested then.
     """
     markers = Markers()
     allowed = content_mode(may_leave or content)
@@ -68,9 +73,9 @@ def leak_sweep(
         sweep = _Sweep(markers, exits, {"content": content, **settings}, options or ToolOptions())
         runs = sum(sweep.runs(provider) for provider in providers)
         _tell(settings, "shutdown")
-    if not exits.searched.keys() & {"span exporter", "OTLP/HTTP"}:
+    if not any(path.endswith("/v1/traces") for path in exits.searched):
         raise ConfigurationError(
-            "nothing left by exits.span_exporter or exits.endpoint, so nothing was tested; "
+            "no span left by exits.span_exporter or exits.endpoint, so nothing was tested; "
             "let the set-up export to one of them, and sample every run"
         )
     return LeakReport(allowed, dict(exits.findings), runs, dict(exits.searched))
