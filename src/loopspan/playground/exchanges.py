@@ -84,6 +84,15 @@ class Exchange:
         """Where `used` comes from."""
         return "estimated" if self.reported is None else "reported"
 
+    @property
+    def answer_before(self) -> Shape | None:
+        """The message that answered the request before, as this one carries it."""
+        at = self.known
+        if self._base is None or at == 0 or self.messages is None or len(self.messages) <= at:
+            return None
+        message = self.messages[at]
+        return message if message["role"] == "assistant" else None
+
     def refs(self, positions: Iterable[int]) -> list[Shape]:
         """Return the `MsgRef`s at these positions, with their tokens."""
         messages, asked = self.messages or [], list(positions)

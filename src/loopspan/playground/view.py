@@ -97,7 +97,23 @@ class RunView:
             self._definitions[tool["name"]] = tool["h"]
         n = self._set(step, request_shape(exchange))
         self.exchanges[n] = exchange
-        return [n, self._place((key, "chat"), self._placed(step, open_chat(step)))]
+        answer = self._place((key, "chat"), self._placed(step, open_chat(step)))
+        return [*self._recognised(exchange), n, answer]
+
+    def _recognised(self, exchange: Exchange) -> list[int]:
+        """Let the answer before be the very message that this request carries of it.
+
+        It may hold details of the provider that the step does not tell.
+        """
+        message = exchange.answer_before
+        if message is None or exchange.base is None:
+            return []
+        n = self._places[_key(exchange.base.step), "chat"]
+        step = self.steps[n - 1]
+        if step["content"] is None or step["content"]["h"] == message["h"]:
+            return []
+        self.steps[n - 1] = {**step, "content": {**step["content"], **message}}
+        return [n]
 
     def _chat(self, step: ChatStep) -> list[int]:
         n = self._set(step, chat_shape(step, self.bodies))
