@@ -1,6 +1,7 @@
 """The source of a real Jaeger gives the run that was recorded, and lists it."""
 
 import secrets
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from tests.backends.test_runs import plain, traced
 from tests.runs.generated import Case, cases, made
 from tests.runs.sources.recorded import recorded
 from tests.runs.sources.shapes import WAYS, Way
+from tests.runs.sources.test_equality import sources
 
 pytestmark = pytest.mark.backends
 
@@ -62,15 +64,21 @@ def arrived(jaeger: Jaeger, run: Run, spans: int) -> str:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(case=cases, way=st.sampled_from(WAYS))
-def test_a_generated_run_is_the_same_from_jaeger(jaeger: Jaeger, case: Case, way: Way) -> None:
-    with capture() as captured:
+def test_a_generated_run_is_the_same_from_jaeger_and_everywhere(
+    jaeger: Jaeger, case: Case, way: Way
+) -> None:
+    """What `run()` returned, what `RunTrace` gathered, files, Tempo's answers, a real Jaeger."""
+    with capture() as captured, tempfile.TemporaryDirectory() as folder:
         exporting(jaeger, captured.provider)
         run = made(case, captured).run
         captured.provider.force_flush()
-        told = way(JaegerSource(jaeger.query), arrived(jaeger, run, len(captured.spans)))
+        id = arrived(jaeger, run, len(captured.spans))
+        everywhere = [JaegerSource(jaeger.query), *sources(captured, Path(folder))]
+        told = [way(source, id) for source in everywhere]
 
-    assert told.runs == (run,)
-    assert (told.partial, told.warnings) == (False, ())
+    assert captured.run_trace.run(run.run_id) == run
+    assert [each.runs for each in told] == [(run,)] * len(everywhere)
+    assert {(each.partial, each.warnings) for each in told} == {(False, ())}
 
 
 @pytest.mark.parametrize("way", WAYS)

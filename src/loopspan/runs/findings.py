@@ -96,7 +96,7 @@ def _limit_reached(run: Run) -> Iterator[Finding]:
 
 
 def _repeated_calls(run: Run) -> Iterator[Finding]:
-    made: dict[tuple[str, str, str], list[int]] = {}
+    made: dict[tuple[str, str, tuple[str | None, ...]], list[int]] = {}
     for n, step in _tools(run):
         given, came = _given(step), _came_back(step)
         if given is not None and came is not None:
@@ -220,13 +220,13 @@ def _given(step: ToolStep) -> str | None:
         return None
 
 
-def _came_back(step: ToolStep) -> str | None:
-    """Return what a call ended with, `None` where that is not known."""
+def _came_back(step: ToolStep) -> tuple[str | None, ...] | None:
+    """Return what a call ended with, `None` where that is not known; results are not copied."""
     if step.state not in ("ok", "error"):
         return None
     if step.result is not None:
-        return f"result {step.result}"
-    return None if step.error is None else f"error {step.error.type} {step.error.message}"
+        return ("result", step.result)
+    return None if step.error is None else ("error", step.error.type, step.error.message)
 
 
 def _is_object(call: CalledTool) -> bool:
