@@ -9,10 +9,10 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check format test demo backends bench lock clean
+.PHONY: help setup check format test demo playground backends bench lock clean
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## Make .venv and install loopspan with all it needs (PYTHON=python3)
 
@@ -36,6 +36,10 @@ test: $(INSTALLED) ## Run the tests (ARGS="-k retry")
 
 demo: $(INSTALLED) ## Trace one run of the embedded model: no account, no key
 	$(BIN)/loopspan run "What time is it, and which Python is this?" --model demo:
+
+playground: $(INSTALLED) ## Serve the page with the example catalogue: no account, no key
+	$(BIN)/loopspan playground --catalogue examples/catalogue/loopspan.toml --config shop \
+	    --prompt "Where is order 1002, and can I send it back?"
 
 backends: $(INSTALLED) ## Make the backends of the tests ahead (needs Go and a C++ compiler)
 	$(BIN)/python -m tests.backends.build jaeger collector

@@ -77,6 +77,8 @@ def playground_command(
     jaeger: opt.Jaeger = None,
     tempo: opt.Tempo = None,
     local_model: opt.LocalModel = False,
+    prompt: opt.FirstPrompt = None,
+    config: opt.Config = None,
     no_open: opt.NoOpen = False,
 ) -> None:
     """Serve a page that runs configurations and shows each step, live.
@@ -95,6 +97,8 @@ def playground_command(
                 jaeger=jaeger,
                 tempo=tempo,
                 local_model=local_model,
+                prompt=prompt,
+                config=config,
                 open_browser=not no_open,
             )
         )

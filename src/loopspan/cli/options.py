@@ -163,6 +163,14 @@ LocalModel: TypeAlias = Annotated[
         "--local-model", help="Start the small model of the extra 'local' and offer it too."
     ),
 ]
+FirstPrompt: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="Run this prompt at once, with --config or the catalogue's first configuration, and "
+        "open its run.",
+    ),
+]
 NoOpen: TypeAlias = Annotated[bool, typer.Option("--no-open", help="Open no browser.")]
 
 Shown: TypeAlias = Annotated[

@@ -32,6 +32,8 @@ from loopspan.tools import ToolRegistry
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
 
+    from loopspan.playground import Playground, Principal
+
 PORT = 8600
 PATIENCE = 1.0
 """How long a server of Ollama on this machine may take to say which models it has; in seconds."""
@@ -50,6 +52,8 @@ class PlaygroundSettings:
     tempo: str | None = None
     local_model: bool = False
     open_browser: bool = True
+    prompt: str | None = None
+    config: str | None = None
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.allowed_hosts:
@@ -82,8 +86,8 @@ def playground(settings: PlaygroundSettings) -> int:
     from loopspan.cli.serving import serve
     from loopspan.playground import TokenAuth, administrator, make_asgi_app, new_token
 
-    token = new_token()
-    auth = TokenAuth(token, administrator())
+    token, admin = new_token(), administrator()
+    auth = TokenAuth(token, admin)
     with tools_print_elsewhere(), bound(settings.host, settings.port) as listening:
         app = make_asgi_app(
             catalogue_of(settings),
@@ -95,8 +99,18 @@ def playground(settings: PlaygroundSettings) -> int:
             backends=backends(settings.jaeger, settings.tempo),
         )
         url = address(settings.host, listening)
-        link = f"{url}#login={auth.one_time_code()}"
-        return serve(app, listening, lambda: _announce(link, url, token, settings.open_browser))
+
+        async def announce() -> None:
+            link = f"{url}#login={auth.one_time_code()}"
+            if settings.prompt is not None:
+                link += f"&run={await _first_run(app, settings, admin)}"
+            # Standard error, as what tools print goes there too: no pipe takes these secrets along.
+            say("open", link)
+            say("note", f"it works once; programs send 'Authorization: Bearer {token}' to {url}")
+            if settings.open_browser:
+                webbrowser.open(link)
+
+        return serve(app, listening, announce)
 
 
 def address(host: str, listening: socket.socket) -> str:
@@ -122,12 +136,17 @@ def bound(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _announce(link: str, url: str, token: str, open_browser: bool) -> None:
-    # Standard error, as the tools of runs print elsewhere too: no pipe takes these secrets along.
-    say("open", link)
-    say("note", f"the link works once; programs send 'Authorization: Bearer {token}' to {url}")
-    if open_browser:
-        webbrowser.open(link)
+async def _first_run(app: Playground, settings: PlaygroundSettings, who: Principal) -> str:
+    """Start the run that was asked for and return its id; one that cannot work is shown, too."""
+    from loopspan.playground.answers import Problem
+
+    names = list(app.runner.catalogue.configurations)
+    value = {"configuration": settings.config or names[0], "prompt": settings.prompt}
+    try:
+        return await app.runner.start(value, who)
+    except Problem as problem:
+        say("error", str(problem))
+        return str(problem.content["runs"][0]["run_id"])
 
 
 class WithModels:

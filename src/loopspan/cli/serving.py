@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -13,18 +13,18 @@ SHUTDOWN_SECONDS = 2
 
 
 class _Announced(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
         self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            self._announce()
+            await self._announce()
 
 
-def serve(app: ASGIApp, listening: socket.socket, announce: Callable[[], None]) -> int:
-    """Serve until a signal comes; `announce` is called when requests are taken."""
+def serve(app: ASGIApp, listening: socket.socket, announce: Callable[[], Awaitable[None]]) -> int:
+    """Serve until a signal comes; `announce` is awaited when requests are taken."""
     config = uvicorn.Config(
         app,
         log_level="warning",

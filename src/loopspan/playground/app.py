@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from loopspan.catalogue import Catalogue
 from loopspan.errors import ConfigurationError
@@ -45,7 +45,7 @@ def make_asgi_app(
     exporter: SpanProcessor | None = None,
     backends: Sequence[Backend] = (),
     settings: Mapping[str, Any] | None = None,
-) -> ASGIApp:
+) -> Playground:
     """Return the playground as an ASGI application.
 
     `auth` says who a request comes from; without it nothing is served. The app answers to loopback
