@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check format test demo playground backends bench lock clean
+.PHONY: help setup check format test demo playground backends dashboards bench lock clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ playground: $(INSTALLED) ## Serve the page with the example catalogue: no accoun
 backends: $(INSTALLED) ## Make the backends of the tests ahead (needs Go and a C++ compiler)
 	$(BIN)/python -m tests.backends.build jaeger collector
 	$(BIN)/python -m tests.backends.local_model
+
+dashboards: $(INSTALLED) ## Write the dashboards and alert rules from the names of the metrics
+	$(BIN)/python -m dashboards.generate
 
 bench: $(INSTALLED) ## Measure what tracing costs, as ratios (benchmarks/results.json)
 	$(BIN)/python -m benchmarks

@@ -1,11 +1,13 @@
 """The real backends the tests of this folder send to."""
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
 
 from tests.backends.build import BuildError, build
 from tests.backends.jaeger_server import Jaeger, running_jaeger
+from tests.backends.ops_stack import Stack, running_backends
 from tests.requirements import require_or_skip
 
 
@@ -18,3 +20,23 @@ def jaeger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jaeger]:
         require_or_skip("backends", f"Jaeger cannot be built: {error}")
     with running_jaeger(program, tmp_path_factory.mktemp("jaeger") / "jaeger.log") as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def backends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Jaeger twice and Prometheus, and a Collector before them that is not running yet."""
+    try:
+        programs = build("jaeger"), build("collector")
+    except BuildError as error:
+        require_or_skip("backends", f"a Go program cannot be built: {error}")
+    if shutil.which("prometheus") is None:
+        require_or_skip("backends", "there is no Prometheus; apt-get install prometheus")
+    with running_backends(*programs, tmp_path_factory.mktemp("ops")) as stack:
+        yield stack
+
+
+@pytest.fixture(scope="session")
+def ops(backends: Stack) -> Iterator[Stack]:
+    """The whole stack of the compose file."""
+    with backends.collector():
+        yield backends

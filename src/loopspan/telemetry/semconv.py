@@ -96,6 +96,8 @@ CHAT_FINISH_REASONS = "loopspan.chat.finish_reasons"
 FINISH_REASON = "gen_ai.response.finish_reason"
 CHAT_RETRIES = "loopspan.chat.retries"
 COST_UNKNOWN = "loopspan.cost.unknown"
+RECORDER_DROPPED = "loopspan.recorder.dropped"
+EXPORT_DROPPED = "loopspan.export.dropped"
 
 # Exceptions (conventions, docs/exceptions)
 EXCEPTION_EVENT = "exception"

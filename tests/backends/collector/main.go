@@ -8,8 +8,10 @@ import (
 
 	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/prometheusremotewriteexporter"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/healthcheckextension"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/redactionprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/tailsamplingprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
@@ -49,6 +51,7 @@ func main() {
 func factories() (all otelcol.Factories, err error) {
 	all.Telemetry = otelconftelemetry.NewFactory()
 	all.Extensions, err = otelcol.MakeFactoryMap[extension.Factory](
+		filestorage.NewFactory(),
 		healthcheckextension.NewFactory(),
 	)
 	if err != nil {
@@ -62,6 +65,7 @@ func factories() (all otelcol.Factories, err error) {
 		filterprocessor.NewFactory(),
 		memorylimiterprocessor.NewFactory(),
 		redactionprocessor.NewFactory(),
+		tailsamplingprocessor.NewFactory(),
 		transformprocessor.NewFactory(),
 	)
 	if err != nil {
