@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import httpx
+from opentelemetry.sdk.trace import SpanProcessor
 from starlette.types import ASGIApp
 
 from loopspan import Configuration, RunTrace, ToolRegistry, tool
@@ -18,6 +19,7 @@ from loopspan.playground import Principal, TokenAuth, administrator
 from loopspan.playground.app import Playground, guarded
 from loopspan.playground.guard import CHECKS, Check
 from loopspan.playground.hosts import AllowedHosts
+from loopspan.playground.opening import Backend
 from loopspan.playground.runner import Runner
 from loopspan.prompts import Library, Skill, Snippet
 from loopspan.prompts.skills import body_checksum
@@ -121,6 +123,8 @@ def served(
     checks: Iterable[Check] = CHECKS,
     allowed_hosts: Iterable[str] = (),
     run_trace: RunTrace | None = None,
+    exporter: SpanProcessor | None = None,
+    backends: Sequence[Backend] = (),
     **settings: Any,
 ) -> Served:
     """Return a playground whose model gives these answers."""
@@ -132,9 +136,12 @@ def served(
         catalogue(**settings),
         trace,
         tools=ToolRegistry(TOOLS),
+        exporter=exporter,
         settings={"model": model.model, "async_client": httpx.AsyncClient(transport=gate)},
     )
-    app = guarded(runner, trace, TokenAuth(TOKEN, who), AllowedHosts(allowed_hosts), tuple(checks))
+    app = guarded(
+        runner, trace, TokenAuth(TOKEN, who), AllowedHosts(allowed_hosts), tuple(checks), backends
+    )
     return Served(model, trace, app, gate, who)
 
 

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from loopspan.catalogue import Catalogue
+from loopspan.configuration import Budget
 from loopspan.errors import ConfigurationError
 from loopspan.playground.acting import Acting, LoggingIn
 from loopspan.playground.answers import Answer, Problem
@@ -28,7 +29,7 @@ from loopspan.playground.inspecting import Inspecting
 from loopspan.playground.opening import Backend, Opening
 from loopspan.playground.principals import Auth
 from loopspan.playground.reading import Reading
-from loopspan.playground.runner import Catalogues, Runner
+from loopspan.playground.runner import CAP, Catalogues, Runner
 from loopspan.playground.store import Store
 from loopspan.playground.stream import Streams
 from loopspan.runs import RunTrace
@@ -44,6 +45,7 @@ def make_asgi_app(
     tools: ToolRegistry | None = None,
     exporter: SpanProcessor | None = None,
     backends: Sequence[Backend] = (),
+    cap: Budget = CAP,
     settings: Mapping[str, Any] | None = None,
 ) -> Playground:
     """Return the playground as an ASGI application.
@@ -52,15 +54,17 @@ def make_asgi_app(
     names with the server's own port and to `allowed_hosts`. `run_trace` has the runs; those that
     the page starts are traced into it by a provider of their own, and exported with `exporter`
     where the admin asks for it. `tools` stand in for those of the catalogue; `backends` are
-    those whose traces may be opened; `settings` are further arguments of `ToolLoop`.
-    Raises `ConfigurationError` for what cannot work.
+    those whose traces may be opened; no run uses up more than `cap`; `settings`
+    are further arguments of `ToolLoop`. Raises `ConfigurationError` for what cannot work.
     """
     if auth is None:
         raise ConfigurationError(
             "make_asgi_app needs auth=: a function from a request to a Principal or None, "
             "such as TokenAuth(token, principal)"
         )
-    runner = Runner(catalogue, run_trace, tools=tools, exporter=exporter, settings=settings)
+    runner = Runner(
+        catalogue, run_trace, tools=tools, exporter=exporter, settings=settings, cap=cap
+    )
     return guarded(runner, run_trace, auth, AllowedHosts(allowed_hosts), backends=backends)
 
 

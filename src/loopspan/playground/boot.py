@@ -38,6 +38,7 @@ def boot(
         "limits": {
             "max_rounds": MAX_ROUNDS_CEILING,
             "running": runner.most_running,
+            "cap": asdict(runner.cap),
             "streams": MOST_STREAMS,
             "body_bytes": BODY_LIMIT,
             "import_bytes": IMPORT_LIMIT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from loopspan.playground.bodies import Shape
-from loopspan.runs import RequestStep
+from loopspan.runs.steps import Context
 
 BYTES_PER_TOKEN = 4.0
 """What is taken while no round of the run has reported a count."""
@@ -34,12 +34,11 @@ def share(total: int, start: int, end: int, whole: int) -> int:
     return 0 if whole == 0 else total * end // whole - total * start // whole
 
 
-def context(step: RequestStep, parts: Parts, used: int | None, source: str | None) -> Shape:
+def context(
+    told: Context | None, reserve: int, parts: Parts, used: int | None, source: str | None
+) -> Shape:
     """Return the `Context` of a request: its window, and what takes how much of it."""
-    told = step.context
     window = None if told is None else told.window
-    asked = step.parameters.get("max_tokens")
-    reserve = asked if isinstance(asked, int) else 0
     if used is None and told is not None:
         used, source = told.estimated_tokens, "estimated"
     tokens = shares(used or 0, list(parts.values()))

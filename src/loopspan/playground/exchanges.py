@@ -17,9 +17,11 @@ from loopspan.playground.bodies import Bodies, Shape
 from loopspan.playground.context import BYTES_PER_TOKEN, DEFINITIONS, context, share
 from loopspan.playground.delta import Compared, Item, changed_parameters, changed_tools, compare
 from loopspan.playground.origins import Origins
-from loopspan.runs import RequestStep
+from loopspan.runs import AssembledStep, RequestStep
 
 _NO_TOOLS: dict[str, list[str]] = {"add": [], "drop": [], "changed": []}
+_MOST_TOKENS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+"""How the bodies of requests call the limit of an answer."""
 _bytes = itemgetter("bytes")
 
 
@@ -27,7 +29,7 @@ _bytes = itemgetter("bytes")
 class Exchange:
     """One request and, once it is known, how many tokens the provider counted in it."""
 
-    step: RequestStep
+    step: RequestStep | AssembledStep
     messages: list[Shape] | None
     tools: list[Shape] | None
     base: Exchange | None
@@ -59,6 +61,18 @@ class Exchange:
                 self.parts[key] = self.parts.get(key, 0) + size
         if self.tools:
             self.parts[DEFINITIONS] = sum(map(_bytes, self.tools))
+
+    @property
+    def parameters(self) -> Shape:
+        """The settings of the request; those of a dry run stand in its body alone."""
+        return self.step.parameters if isinstance(self.step, RequestStep) else {}
+
+    @property
+    def _reserve(self) -> int:
+        """The tokens that are kept for the answer."""
+        body = self.step.body if isinstance(self.step, AssembledStep) else None
+        told = [self.parameters.get("max_tokens"), *map((body or {}).get, _MOST_TOKENS)]
+        return next((each for each in told if isinstance(each, int)), 0)
 
     @property
     def _base(self) -> Exchange | None:
@@ -115,7 +129,7 @@ class Exchange:
 
     def context(self) -> Shape:
         """Return what the request takes of the window."""
-        return context(self.step, self.parts, self.used, self.source)
+        return context(self.step.context, self._reserve, self.parts, self.used, self.source)
 
     def delta(self) -> Shape | None:
         """Return what is new beside the request before, `None` where messages are unknown."""
@@ -168,7 +182,7 @@ class Exchange:
     def _changed_parameters(self) -> Shape:
         if self._base is None:
             return {}
-        return changed_parameters(self._base.step.parameters, self.step.parameters)
+        return changed_parameters(self._base.parameters, self.parameters)
 
     def _effect(self, base: Exchange | None) -> Shape:
         if self.used is None or (base is not None and base.used is None):
@@ -190,7 +204,7 @@ class Exchanges:
         self._ratio = BYTES_PER_TOKEN
         self._tools: dict[int, tuple[Any, list[Shape]]] = {}
 
-    def take(self, step: RequestStep, agent: str | None) -> Exchange:
+    def take(self, step: RequestStep | AssembledStep, agent: str | None) -> Exchange:
         """Return the exchange of a request; `agent` is the span that it belongs to."""
         messages = tools = None
         if step.messages is not None:
@@ -207,15 +221,6 @@ class Exchanges:
         exchange.reported = tokens
         if tokens and exchange.bytes:
             self._ratio = exchange.bytes / tokens
-
-    def assembled(self, messages: Sequence[dict[str, Any]]) -> list[Shape]:
-        """Return the `MsgRef`s of what a dry run put together."""
-        self._origins.first(messages)
-        shapes = [self._message(each) for each in messages]
-        return [
-            {**s, "tokens": round(s["bytes"] / self._ratio), "tokens_source": "estimated"}
-            for s in shapes
-        ]
 
     def tools(self, definitions: Sequence[dict[str, Any]]) -> list[Shape]:
         """Return the references of tool definitions; a list that is sent again is known."""

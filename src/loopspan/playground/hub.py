@@ -147,6 +147,8 @@ class Hub:
         if event.run is not None or _settles(view, changed):
             self.tell("run", event.run_id, self._header(view, over=event.run is not None))
         if event.run is not None:
+            for finding in view.header["findings"]:
+                self.tell("finding", event.run_id, {"run_id": event.run_id, "finding": finding})
             end = {"run_id": event.run_id, "status": event.run.outcome}
             self.tell("end", event.run_id, end)
 

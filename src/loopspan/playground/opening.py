@@ -50,7 +50,7 @@ class Opening:
             found = await run_in_threadpool(runs_of, body, "the file", IMPORT_LIMIT)
         except SourceError as error:
             raise _problem(422, "unreadable", error) from None
-        self._take(found, Source("file", "import"))
+        self._take(found, Source("file", "import"), len(body))
         audit("import", request, bytes=len(body), runs=len(found.runs))
         return self._answer(request, found)
 
@@ -75,11 +75,15 @@ class Opening:
             raise _problem(404, "unknown_run", error) from None
         except SourceError as error:
             raise _problem(502, "backend_failed", error) from None
-        self._take(found, Source(backend.type, backend.name))
+        size = sum(len(str(span.attributes)) for span in found.spans)
+        self._take(found, Source(backend.type, backend.name), size)
         return self._answer(request, found)
 
-    def _take(self, found: Fetched, source: Source) -> None:
-        self._store.open([Opened(source, _spans(found, run.trace_id), run) for run in found.runs])
+    def _take(self, found: Fetched, source: Source, size: int) -> None:
+        each = size // max(len(found.runs), 1)
+        self._store.open(
+            [Opened(source, _spans(found, run.trace_id), run, each) for run in found.runs]
+        )
 
     def _answer(self, request: Request, found: Fetched) -> Response:
         may = request.state.principal.may("content")

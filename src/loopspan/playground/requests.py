@@ -36,6 +36,11 @@ class Limits(_Asked):
     usd: float | None = None
     seconds: float | None = None
 
+    @property
+    def budget(self) -> Budget:
+        """The same as the loop takes it; raises `ConfigurationError` for what cannot be."""
+        return Budget(self.tokens, self.usd, self.seconds)
+
 
 class Fetch(_Asked):
     """A trace of a backend to open."""
@@ -79,13 +84,13 @@ class StartRun(_Asked):
     export: bool = False
     idempotency_key: str | None = Field(default=None, max_length=200)
 
-    def options(self, run_id: str, actor: Actor) -> ToolOptions:
+    def options(self, run_id: str, actor: Actor, budget: Budget) -> ToolOptions:
         """Return the options of the run; raises `ConfigurationError` for what cannot be."""
         thinking = {None: None, "on": "medium", "off": "none"}[self.thinking]
         return ToolOptions(
             allow=None if self.tools is None else tuple(self.tools),
             max_rounds=self.max_rounds,
-            budget=None if self.budget is None else Budget(**self.budget.model_dump()),
+            budget=budget,
             parameters=Parameters(
                 temperature=self.temperature,
                 max_tokens=self.max_tokens,

@@ -7,11 +7,12 @@ import logging
 import uuid
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from opentelemetry.sdk.trace import SpanProcessor
 
 from loopspan.catalogue import Catalogue
+from loopspan.configuration import Budget
 from loopspan.errors import ConfigurationError, LoopspanError
 from loopspan.loop import ToolLoop
 from loopspan.playground.answers import Problem
@@ -25,9 +26,12 @@ from loopspan.telemetry.spans import SpanSettings, get_tracer
 from loopspan.tools import ToolRegistry
 
 logger = logging.getLogger("loopspan.playground")
+N = TypeVar("N", int, float)
 
 MOST_RUNNING = 2
 """How many runs may go on at a time."""
+CAP = Budget(usd=5.0, seconds=600.0)
+"""What a run of the page may use up at most."""
 MOST_KEYS = 1000
 """How many idempotency keys are remembered."""
 
@@ -51,8 +55,12 @@ class Runner:
         exporter: SpanProcessor | None = None,
         settings: Mapping[str, Any] | None = None,
         most_running: int = MOST_RUNNING,
+        cap: Budget = CAP,
     ) -> None:
-        """`settings` are further arguments of `ToolLoop`, such as an `async_client`."""
+        """`settings` are further arguments of `ToolLoop`, such as an `async_client`.
+
+        No run may use up more than `cap`, whatever is asked for.
+        """
         self._catalogue = catalogue
         self._tools = tools
         self._settings = dict(settings or {})
@@ -61,6 +69,7 @@ class Runner:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._keys: OrderedDict[tuple[str, str], str] = OrderedDict()
         self.most_running = most_running
+        self.cap = cap
 
     @property
     def catalogue(self) -> Catalogue:
@@ -94,7 +103,7 @@ class Runner:
             loop = self._loop(asked)
             work = loop.arun(
                 asked.prompt,
-                options=asked.options(run_id, principal.actor),
+                options=asked.options(run_id, principal.actor, self._budget(asked, loop)),
                 augmentation=asked.augmentation(),
                 dry_run=asked.dry_run,
             )
@@ -151,6 +160,15 @@ class Runner:
         settings = {"tools": tools, "content": "full", "tracer_provider": provider}
         return catalogue.loop(asked.configuration, **{**self._settings, **settings})
 
+    def _budget(self, asked: StartRun, loop: ToolLoop) -> Budget:
+        """Return what the run may use up: what is asked for, within the cap."""
+        given = loop.configuration.budget if asked.budget is None else asked.budget.budget
+        return Budget(
+            tokens=_least(given.tokens, self.cap.tokens),
+            usd=_least(given.usd, self.cap.usd),
+            seconds=_least(given.seconds, self.cap.seconds),
+        )
+
     def _check_permission(self, asked: StartRun, principal: Principal) -> None:
         if asked.dry_run or asked.tools == [] or principal.may("live_tools"):
             return
@@ -194,6 +212,11 @@ class Runner:
             self._keys[principal.name, key] = run_id
         while len(self._keys) > MOST_KEYS:
             self._keys.popitem(last=False)
+
+
+def _least(asked: N | None, cap: N | None) -> N | None:
+    known = [each for each in (asked, cap) if each is not None]
+    return min(known, default=None)
 
 
 def link(run_id: str) -> dict[str, str]:

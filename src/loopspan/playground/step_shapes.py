@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from loopspan.playground.bodies import JSON, TEXT, Bodies, Shape
@@ -10,11 +10,11 @@ from loopspan.playground.exchanges import Exchange
 from loopspan.playground.header import USAGE, missing
 from loopspan.runs import AssembledStep, ChatStep, RequestStep, Run, RunStep, ToolStep
 from loopspan.runs.steps import CalledTool, StepError
+from loopspan.telemetry.redaction import DEFAULT_REDACTION
 
 
-def request_shape(exchange: Exchange) -> Shape:
+def request_shape(step: RequestStep, exchange: Exchange) -> Shape:
     """Return what was sent; `messages` are counted, the page asks for them."""
-    step = exchange.step
     messages = exchange.messages
     told = None
     if messages is not None:
@@ -72,7 +72,7 @@ def chat_shape(step: ChatStep, bodies: Bodies) -> Shape:
     raw = None
     if step.raw is not None:
         raw = {
-            name: None if text is None else bodies.text(text, JSON)
+            name: None if text is None else bodies.text(_redacted(text), JSON)
             for name, text in (("request", step.raw.request), ("response", step.raw.response))
         }
     calls = step.tool_calls
@@ -110,20 +110,15 @@ def tool_shape(step: ToolStep, bodies: Bodies, definition: str | None) -> Shape:
     }
 
 
-def assembled_shape(
-    step: AssembledStep,
-    messages: Sequence[Shape] | None,
-    tools: Sequence[Shape] | None,
-    bodies: Bodies,
-) -> Shape:
+def assembled_shape(step: AssembledStep, exchange: Exchange, bodies: Bodies) -> Shape:
     """Return what a dry run put together."""
-    context = step.context
+    messages = exchange.messages
     return _common(step, None) | {
-        "messages": messages,
-        "tools": tools,
+        "messages": None if messages is None else exchange.refs(range(len(messages))),
+        "tools": exchange.tool_refs(),
         "parts": None if step.parts is None else [_part(part) for part in step.parts],
         "body": None if step.body is None else bodies.json(step.body),
-        "context": None if context is None else context.model_dump(mode="json"),
+        "context": exchange.context(),
     }
 
 
@@ -164,7 +159,13 @@ def _error(error: StepError | None) -> Shape | None:
     if error is None:
         return None
     status = int(error.type) if error.type.isdecimal() and len(error.type) == 3 else None
-    return {"type": error.type, "message": error.message, "status": status, "body": None}
+    message = None if error.message is None else _redacted(error.message)
+    return {"type": error.type, "message": message, "status": status, "body": None}
+
+
+def _redacted(text: str) -> str:
+    """Return what a provider or tool wrote with the secrets in it marked."""
+    return DEFAULT_REDACTION.redact(text)
 
 
 def _answer(step: ChatStep, bodies: Bodies) -> Shape | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,8 +18,10 @@ from loopspan.telemetry.record import SpanRecord
 
 MOST_VIEWS = 32
 """How many runs are kept in their light form; others are read again when they are opened."""
-MOST_OPENED = 50
-"""How many runs of files and backends are kept beside those in memory."""
+MOST_OPENED = 64 * 1024 * 1024
+"""The bytes of runs of files and backends that are kept beside those in memory."""
+MOST_SEEN = 10_000
+"""How many ids of runs are remembered, to tell a run that was dropped from one that never was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Opened(Found):
     """A run that was read from a file or a backend; one that was written as a run has no spans."""
 
     run: Run
+    bytes: int
 
     @property
     def version(self) -> object:
@@ -79,7 +82,7 @@ class Store:
         self._opened: OrderedDict[str, Opened] = OrderedDict()
         self._views: OrderedDict[tuple[str, str], tuple[object, RunView]] = OrderedDict()
         self._headers: dict[tuple[str, str], Shape] = {}
-        self._seen: set[str] = set()
+        self._seen: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
 
     def open(self, runs: Sequence[Opened]) -> None:
@@ -89,13 +92,18 @@ class Store:
             self._opened[":".join(key)] = each
             self._opened.move_to_end(":".join(key))
             self._headers.pop(key, None)
-        while len(self._opened) > MOST_OPENED:
+        # One that is too large by itself is kept all the same: it was asked for.
+        while len(self._opened) > 1 and self._opened_bytes() > MOST_OPENED:
             self._opened.popitem(last=False)
+
+    def _opened_bytes(self) -> int:
+        return sum(each.bytes for each in self._opened.values())
 
     def find(self, run_id: str, source: str | None = None) -> Found:
         """Return where a run is; raises a `Problem` where it is nowhere."""
         spans = self.run_trace.spans(run_id) if source in (None, "memory") else ()
         if spans:
+            self._remember((run_id,))
             return Found(MEMORY, spans)
         for each in reversed(self._opened.values()):
             if each.run.run_id == run_id and source in (None, each.source.type):
@@ -151,7 +159,7 @@ class Store:
 
     def _all_headers(self) -> Iterator[Shape]:
         ids = self.run_trace.run_ids()
-        self._seen.update(ids)
+        self._remember(ids)
         for run_id in ids:
             shape = self._headers.get(("memory", run_id))
             if shape is None:
@@ -179,6 +187,11 @@ class Store:
         label = self.labels.get(shape["run_id"], _NO_LABEL)
         title = shape["title"] if label.title is None else label.title
         return {**shape, "title": title, "pinned": label.pinned, "note": label.note}
+
+    def _remember(self, ids: Iterable[str]) -> None:
+        self._seen.update(dict.fromkeys(ids))
+        while len(self._seen) > MOST_SEEN:
+            self._seen.popitem(last=False)
 
     def _absent(self, run_id: str) -> Problem:
         if run_id in self._seen:

@@ -95,7 +95,7 @@ class RunView:
         exchange = self._exchanges.take(step, agent)
         for tool in exchange.tools or ():
             self._definitions[tool["name"]] = tool["h"]
-        n = self._set(step, request_shape(exchange))
+        n = self._set(step, request_shape(step, exchange))
         self.exchanges[n] = exchange
         answer = self._place((key, "chat"), self._placed(step, open_chat(step)))
         return [*self._recognised(exchange), n, answer]
@@ -123,13 +123,13 @@ class RunView:
             return [n]
         exchange = self.exchanges[asked]
         self._exchanges.answered(exchange, tokens)
-        self._set(exchange.step, request_shape(exchange))
+        if isinstance(exchange.step, RequestStep):
+            self._set(exchange.step, request_shape(exchange.step, exchange))
         return [asked, n]
 
     def _assembled(self, step: AssembledStep) -> Shape:
-        messages = None if step.messages is None else self._exchanges.assembled(step.messages)
-        tools = None if step.tools is None else self._exchanges.tools(step.tools)
-        return assembled_shape(step, messages, tools, self.bodies)
+        exchange = self._exchanges.take(step, self._parents.get(_key(step)))
+        return assembled_shape(step, exchange, self.bodies)
 
     def _set(self, step: RunStep, shape: Shape) -> int:
         return self._place((_key(step), step.kind), self._placed(step, shape))
