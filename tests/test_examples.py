@@ -1,6 +1,9 @@
 """The examples run as they stand."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +78,18 @@ def test_a_changed_skill_of_the_example_is_left_out(tmp_path: Path) -> None:
     assert all("Promise everything" not in message.text for message in result.messages)
     assert result.run.parts is not None
     assert [p.get("dropped") for p in result.run.parts if p["type"] == "skill"] == ["checksum"]
+
+
+def test_the_traffic_example_makes_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / "traffic.py", "0", "2"],
+        env={**os.environ, "OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "none"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert [line.split(" after")[0] for line in done.stdout.splitlines()] == [
+        "1: completed",
+        "2: completed",
+    ]

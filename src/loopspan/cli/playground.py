@@ -26,7 +26,7 @@ from loopspan.messages import Parameters
 from loopspan.prompts import Library
 from loopspan.providers.connect import adapter
 from loopspan.runs import RunTrace
-from loopspan.telemetry.setup import exporting_processor
+from loopspan.telemetry.setup import export_metrics, exporting_processor
 from loopspan.tools import ToolRegistry
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def playground(settings: PlaygroundSettings) -> int:
 
     token, admin = new_token(), administrator()
     auth = TokenAuth(token, admin)
+    _export_metrics()
     with tools_print_elsewhere(), bound(settings.host, settings.port) as listening:
         app = make_asgi_app(
             catalogue_of(settings),
@@ -225,7 +226,16 @@ def _tools(settings: PlaygroundSettings) -> ToolRegistry | None:
 
 def _exporter() -> SpanProcessor | None:
     """Return where runs can be exported to, where the environment names a place."""
-    named = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    if not any(map(variable, named)):
+    if not _is_named("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
         return None
     return exporting_processor(capture_content() or "off")
+
+
+def _export_metrics() -> None:
+    """Let the metrics of runs go where the environment names a place."""
+    if _is_named("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"):
+        export_metrics()
+
+
+def _is_named(variable_of_signal: str) -> bool:
+    return any(map(variable, ("OTEL_EXPORTER_OTLP_ENDPOINT", variable_of_signal)))

@@ -57,12 +57,19 @@ def configure(
     exporting = exporting_processor(content, max_attribute_bytes=max_attribute_bytes, redact=redact)
     if exporting is not None:
         provider.add_span_processor(exporting)
-    if metrics and not has_meter_provider():
-        meter_provider = exporting_meter_provider(provider.resource)
-        if meter_provider is not None:
-            set_meter_provider(meter_provider)
+    if metrics:
+        export_metrics(provider.resource)
     trace.set_tracer_provider(provider)
     return provider
+
+
+def export_metrics(resource: Resource | None = None) -> None:
+    """Export this program's metrics as the standard variables say, unless it does so already."""
+    if has_meter_provider():
+        return
+    provider = exporting_meter_provider(_resource() if resource is None else resource)
+    if provider is not None:
+        set_meter_provider(provider)
 
 
 def private_provider(*processors: SpanProcessor) -> TracerProvider:
