@@ -28,9 +28,11 @@ import loopspan.configuration
 from benchmarks import by_hand
 from benchmarks.agent import PROMPT, RESULT, client
 from benchmarks.sink import sink
-from loopspan import Model, RunTrace, ToolLoop, ToolOptions, tool
+from loopspan import Model, PolicyExporter, RunTrace, ToolLoop, ToolOptions, tool
 from loopspan.providers.openai import OpenAI
 from loopspan.telemetry.content import Content
+from loopspan.telemetry.export import Delivery, ExportProcessor, OtlpExporter
+from loopspan.telemetry.export.settings import Settings
 
 REPEATS = 15
 loopspan.configuration.MAX_ROUNDS_CEILING = 1000
@@ -87,6 +89,15 @@ def exporting(address: str) -> TracerProvider:
     return provider
 
 
+def exporting_ours(address: str) -> TracerProvider:
+    """Return a provider that exports to the sink as `configure()` does, nothing cut or masked."""
+    provider, delivery = TracerProvider(shutdown_on_exit=False), Delivery()
+    exporter = OtlpExporter(delivery, given=Settings(address))
+    policy = PolicyExporter(exporter, content="full")
+    provider.add_span_processor(ExportProcessor(policy, delivery))
+    return provider
+
+
 def cpu(
     variants: dict[str, tuple[Callable[[], object], TracerProvider | None]],
 ) -> dict[str, float]:
@@ -107,7 +118,7 @@ def added(
     rounds: int, address: str, content: Content, streamed: bool
 ) -> tuple[float, float, float]:
     """Return what tracing adds against spans by hand, and both loops against the bare one."""
-    by_hand_provider, ours = exporting(address), exporting(address)
+    by_hand_provider, ours = exporting(address), exporting_ours(address)
     tracer = by_hand_provider.get_tracer("by hand")
     bare = client(rounds)
     full = content == "full"

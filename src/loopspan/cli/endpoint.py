@@ -5,25 +5,8 @@ from __future__ import annotations
 import socket
 from urllib.parse import urlsplit
 
-from loopspan.environment import variable
-from loopspan.telemetry.setup import protocol
-
 _PATIENCE = 3.0
 """The seconds that a connection may take."""
-
-
-def exporter_endpoint() -> tuple[str, bool]:
-    """Return where spans are exported to by the standard variables, and whether one says so.
-
-    https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp
-    """
-    traces = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    if traces:
-        return traces, True
-    base = variable("OTEL_EXPORTER_OTLP_ENDPOINT")
-    if protocol() == "grpc":
-        return base or "http://localhost:4317", base is not None
-    return f"{(base or 'http://localhost:4318').rstrip('/')}/v1/traces", base is not None
 
 
 def without_login(url: str) -> str:

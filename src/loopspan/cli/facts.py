@@ -7,7 +7,7 @@ from importlib.metadata import entry_points, version
 
 from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
 
-from loopspan.cli.endpoint import exporter_endpoint, unreachable, without_login
+from loopspan.cli.endpoint import unreachable, without_login
 from loopspan.environment import (
     CAPTURE_CONTENT,
     STANDARD_CAPTURE_CONTENT,
@@ -16,7 +16,7 @@ from loopspan.environment import (
 )
 from loopspan.errors import ConfigurationError
 from loopspan.providers.connect import BUILT_IN, GROUP, adapter
-from loopspan.telemetry.setup import protocol
+from loopspan.telemetry.export.settings import endpoint, protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ def _exporter() -> Fact:
         wrong = f"{kind} over {spoken}"
         why = "loopspan exports otlp over http/protobuf or grpc; check the OTEL_* variables"
         return Fact(name="exporter", value=wrong, problem=why)
-    url, configured = exporter_endpoint()
+    url, configured = endpoint(spoken)
     value = f"{without_login(url)} ({spoken})"
     why_not = unreachable(url)
     if why_not is None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-
 from loopspan.errors import ConfigurationError
 from loopspan.runs import RunTrace
 from loopspan.telemetry.content import Content
 from loopspan.telemetry.setup import exporting_processor, private_provider
 
-_TELLING = ("opentelemetry.exporter", "opentelemetry.sdk")
-
 
 class Export:
-    """The exporter of the standard variables, and what it complains of."""
+    """The exporter of the standard variables, and what became of the spans."""
 
     def __init__(self, content: Content) -> None:
         """Raises `ConfigurationError` where the variables name no exporter that works."""
-        self._complaints = _Complaints()
-        self._logger = logging.getLogger("opentelemetry")
         try:
             processor = exporting_processor(content)
         except ConfigurationError:
@@ -33,28 +27,15 @@ class Export:
                 "OTEL_TRACES_EXPORTER is none; unset it, or leave out --export"
             )
         self.processor = processor
-        self._logger.addHandler(self._complaints)
 
     def finish(self) -> str | None:
         """Send what is left; returns what went wrong, `None` where all was sent."""
-        try:
-            self.processor.force_flush()
-            self.processor.shutdown()
-        finally:
-            self._logger.removeHandler(self._complaints)
-        return self._complaints.last
-
-
-class _Complaints(logging.Handler):
-    """Keeps the exporter's last complaint: it tells of failures in no other way."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.last: str | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.name.startswith(_TELLING) and "retrying" not in record.getMessage():
-            self.last = record.getMessage()
+        self.processor.shutdown()
+        delivery = self.processor.delivery
+        if not delivery.dropped:
+            return None
+        lost = sum(delivery.dropped.values())
+        return f"{delivery.problem or 'the exporter failed'} ({lost} not sent)"
 
 
 class Recording:

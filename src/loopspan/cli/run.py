@@ -6,7 +6,7 @@ import asyncio
 import threading
 
 from loopspan.catalogue import Catalogue
-from loopspan.cli.endpoint import exporter_endpoint, unreachable, without_login
+from loopspan.cli.endpoint import unreachable, without_login
 from loopspan.cli.recording import Export, Recording
 from loopspan.cli.settings import RunSettings, tools_of
 from loopspan.cli.stderr import say, tools_print_elsewhere
@@ -18,6 +18,7 @@ from loopspan.flow.events import ReasoningDelta, TextDelta
 from loopspan.local import start as start_local
 from loopspan.loop import Outcome, RunResult, ToolLoop
 from loopspan.runs.steps import TRUNCATED
+from loopspan.telemetry.export.settings import endpoint, protocol
 from loopspan.tools import ToolRegistry
 
 DEMO, LOCAL = "demo:", "local:"
@@ -116,7 +117,7 @@ def _export(settings: RunSettings) -> Export | None:
 
 
 def _finish(export: Export) -> None:
-    url = exporter_endpoint()[0]
+    url = endpoint(protocol())[0]
     where = without_login(url)
     patience = threading.Timer(1.0, say, ("note", f"exporting the spans to {where} …"))
     patience.start()

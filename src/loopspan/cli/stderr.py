@@ -45,8 +45,8 @@ class LogLines(logging.Handler):
         say(kind, f"{record.name}: {record.getMessage()}{what}")
 
 
-_SHOWN = ("loopspan.cost", "loopspan.loop", "loopspan.tools")
-"""The loggers whose records repeat what the steps of a run tell."""
+_SHOWN = ("loopspan.cost", "loopspan.export", "loopspan.loop", "loopspan.tools")
+"""The loggers whose records repeat what a command tells itself."""
 
 
 @contextlib.contextmanager

@@ -40,22 +40,22 @@ class PolicyExporter(SpanExporter):
             raise ConfigurationError(
                 f"max_attribute_bytes is {max_attribute_bytes!r}; give 1 or more, or None for none"
             )
-        self._inner = inner
+        self.inner = inner
         self._content = content_mode(content)
         self._limit = max_attribute_bytes
         self._redact = redact
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export what the policy leaves of these spans."""
-        return self._inner.export([self._guarded(span) for span in spans])
+        return self.inner.export([self._guarded(span) for span in spans])
 
     def shutdown(self) -> None:
         """Shut down the exporter inside."""
-        self._inner.shutdown()
+        self.inner.shutdown()
 
     def force_flush(self, timeout_millis: int = 30000) -> bool:
         """Flush the exporter inside."""
-        return self._inner.force_flush(timeout_millis)
+        return self.inner.force_flush(timeout_millis)
 
     def _guarded(self, span: ReadableSpan) -> ReadableSpan:
         try:

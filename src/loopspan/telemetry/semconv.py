@@ -160,3 +160,6 @@ CONTENT_ATTRIBUTES = frozenset(
     }
 )
 """Attributes that hold what people, models and tools wrote; absent unless content is asked for."""
+
+EXPORT_DROPPED = "loopspan.export.dropped"
+"""A counter of spans, by `reason`."""

@@ -7,16 +7,13 @@ from opentelemetry.metrics import set_meter_provider
 from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import (
-    BatchSpanProcessor,
-    ConsoleSpanExporter,
-    SpanExporter,
-)
+from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
 from loopspan.telemetry.content import Content
+from loopspan.telemetry.export import Delivery, ExportProcessor, OtlpExporter
 from loopspan.telemetry.metric_export import exporting_meter_provider
 from loopspan.telemetry.metrics import has_meter_provider
 from loopspan.telemetry.policy import PolicyExporter
@@ -118,18 +115,19 @@ def exporting_processor(
     *,
     max_attribute_bytes: int | None = MAX_ATTRIBUTE_BYTES,
     redact: Redaction | None = DEFAULT_REDACTION,
-) -> SpanProcessor | None:
+) -> ExportProcessor | None:
     """Return the processor that exports as the standard variables say, `None` for `none`.
 
     What leaves the process is up to the same arguments as those of `configure`.
     """
+    delivery = Delivery()
     match variable("OTEL_TRACES_EXPORTER") or "otlp":
         case "none":
             return None
         case "console":
             exporter: SpanExporter = ConsoleSpanExporter()
         case "otlp":
-            exporter = _otlp(protocol())
+            exporter = OtlpExporter(delivery)
         case other:
             raise ConfigurationError(
                 f"OTEL_TRACES_EXPORTER is {other!r}; use otlp, console or none, or build the "
@@ -138,34 +136,4 @@ def exporting_processor(
     policy = PolicyExporter(
         exporter, content=content, max_attribute_bytes=max_attribute_bytes, redact=redact
     )
-    return BatchSpanProcessor(policy)
-
-
-def protocol() -> str:
-    """Return the OTLP protocol that the standard variables name."""
-    return (
-        variable("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
-        or variable("OTEL_EXPORTER_OTLP_PROTOCOL")
-        or "http/protobuf"
-    )
-
-
-def _otlp(protocol: str) -> SpanExporter:
-    # Either exporter costs a tenth of a second to import; gRPC is loaded only when it is named.
-    match protocol:
-        case "grpc":
-            from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (
-                OTLPSpanExporter as GrpcExporter,
-            )
-
-            return GrpcExporter()
-        case "http/protobuf":
-            from opentelemetry.exporter.otlp.proto.http.trace_exporter import (
-                OTLPSpanExporter as HttpExporter,
-            )
-
-            return HttpExporter()
-        case other:
-            raise ConfigurationError(
-                f"OTEL_EXPORTER_OTLP_PROTOCOL is {other!r}; use http/protobuf or grpc"
-            )
+    return ExportProcessor(policy, delivery)
