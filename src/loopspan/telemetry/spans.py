@@ -113,19 +113,23 @@ class Invocation:
         self.outcome: str | None = None
         self._events: list[SpanEvent] = []
         self._cuts: Cuts = {}
+        self.span: Span = trace.INVALID_SPAN
+        if parent is None or parent.is_traced:
+            with never_raising():
+                self.span = self._started(parent)
+
+    def _started(self, parent: Invocation | None) -> Span:
         context = None if parent is None else trace.set_span_in_context(parent.span)
         recorded = parent is None or parent.span.is_recording()
-        self.span: Span = trace.INVALID_SPAN
-        with never_raising():
-            self.span = settings.tracer.start_span(
-                self.name,
-                context,
-                self.kind,
-                self._named(
-                    self.attributes_at_start() if recorded else self.attributes_for_sampling()
-                ),
-                start_time=self.started_at,
-            )
+        attributes = self.attributes_at_start() if recorded else self.attributes_for_sampling()
+        return self.settings.tracer.start_span(
+            self.name, context, self.kind, self._named(attributes), start_time=self.started_at
+        )
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether anybody may see spans below this one: a program without a provider has none."""
+        return self.span.is_recording() or self.span.get_span_context().is_valid
 
     @property
     def content(self) -> Content:

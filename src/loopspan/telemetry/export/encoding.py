@@ -139,11 +139,14 @@ def _flags(context: SpanContext | None) -> bytes:
 
 
 def _attributes(tag: int, attributes: Mapping[str, Any]) -> bytes:
-    return b"".join(_field(tag, _pair(key, value)) for key, value in attributes.items())
-
-
-def _pair(key: str, value: Any) -> bytes:
-    return _key(key) + _field(0x12, _value(value))
+    parts: list[bytes] = []
+    start = _SMALL[tag]
+    for key, value in attributes.items():
+        name, told = _key(key), _value(value)
+        size = len(told)
+        length = _SMALL[size] if size < 128 else _varint(size)
+        parts += (start, _varint(len(name) + 1 + len(length) + size), name, b"\x12", length, told)
+    return b"".join(parts)
 
 
 @lru_cache(maxsize=4096)
@@ -152,22 +155,27 @@ def _key(key: str) -> bytes:
 
 
 def _value(value: Any) -> bytes:
+    kind = type(value)
+    if kind is str:
+        return _text(0x0A, value)
+    if kind is int and -(2**63) <= value < 2**63:
+        return b"\x18" + _varint(value & 0xFFFFFFFFFFFFFFFF)
+    if kind is bool:
+        return b"\x10\x01" if value else b"\x10\x00"
+    return _other(value)
+
+
+def _other(value: Any) -> bytes:
     match value:
-        case str():
-            return _text(0x0A, value)
-        case bool():
-            return b"\x10\x01" if value else b"\x10\x00"
-        case int() if -(2**63) <= value < 2**63:
-            return b"\x18" + _varint(value & 0xFFFFFFFFFFFFFFFF)
         case float():
             return b"\x21" + struct.pack("<d", value)
-        case bytes():
-            return _field(0x3A, value)
         case list() | tuple():
             return _field(0x2A, b"".join(_field(0x0A, _value(item)) for item in value))
+        case bytes():
+            return _field(0x3A, value)
         case Mapping():
-            pairs = (_pair(str(key), item) for key, item in value.items())
-            return _field(0x32, b"".join(_field(0x0A, pair) for pair in pairs))
+            pairs = {str(key): item for key, item in value.items()}
+            return _field(0x32, _attributes(0x0A, pairs))
         case None:
             return b""
         case _:  # an integer of more than 64 bits, or whatever an instrumentation wrote
@@ -189,6 +197,10 @@ def _count(tag: bytes, number: int) -> bytes:
 
 
 def _varint(number: int) -> bytes:
+    if number < 128:
+        return _SMALL[number]
+    if number < 16384:
+        return bytes((number & 0x7F | 0x80, number >> 7))
     found = bytearray()
     while number > 0x7F:
         found.append(number & 0x7F | 0x80)
