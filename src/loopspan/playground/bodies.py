@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from loopspan.jsontext import dump, well_formed
-from loopspan.messages import message_from_json
+from loopspan.messages import message_from_json, part_from_json
 
 PREVIEW = 160
 """The most characters of a preview."""
@@ -116,7 +116,7 @@ def described(message: Mapping[str, Any]) -> Shape:
         "parts": [_KINDS.get(str(p.get("type")), str(p.get("type"))) for p in parts],
         "tool_call_id": next((p["id"] for p in parts if _names_a_call(p)), None),
         "name": message.get("name") or next((p["name"] for p in parts if p.get("name")), None),
-        "preview": preview(carried) if captured else None,
+        "preview": preview(" ".join(map(_said, parts))) if captured else None,
     }
 
 
@@ -127,6 +127,12 @@ _KINDS = {
     "uri": "media",
     "file": "media",
 }
+
+
+def _said(part: Mapping[str, Any]) -> str:
+    """Return what a part says in a preview: a call with its name, else what it carries."""
+    carried = part_from_json(part).carried[: PREVIEW * 2]
+    return f"{part.get('name')} {carried}" if part.get("type") == "tool_call" else carried
 
 
 def _names_a_call(part: Mapping[str, Any]) -> bool:
