@@ -48,6 +48,24 @@ def test_pg_05_invalid_settings_leave_a_run_with_an_error_step() -> None:
     run_async(story())
 
 
+def test_pg_05_what_only_the_loop_refuses_leaves_a_run_with_an_error_step_too() -> None:
+    """Raw bodies of a run with a tool that must not be recorded."""
+
+    async def story() -> None:
+        s = served(unrecorded_tools=("add",))
+        async with client(s.app) as http:
+            value = {"configuration": "helper", "prompt": "Hello", "capture_raw": True}
+            answer = await http.post("/api/runs", json={**value, "idempotency_key": "k1"})
+            assert answer.status_code == 422
+            told = answer.json()
+            assert "the tools ['add'] must not be recorded" in told["error"]["message"]
+            shown = (await http.get(f"/api/runs/{told['runs'][0]['run_id']}")).json()
+            assert [step["kind"] for step in shown["steps"]] == ["error"]
+        assert s.model.requests == []
+
+    run_async(story())
+
+
 def test_pg_05_provider_that_fails_at_once_leaves_a_run_with_an_error_step() -> None:
     async def story() -> None:
         s = served(httpx.Response(400, json={"error": {"message": "no such model"}}))

@@ -20,7 +20,7 @@ from loopspan import (
     tool,
     user,
 )
-from loopspan.messages import Generic, Message, ToolCall, ToolCallResponse
+from loopspan.messages import Blob, Generic, Message, Text, ToolCall, ToolCallResponse
 from loopspan.runs import ChatStep, RequestStep, Run, ToolStep
 from loopspan.telemetry import semconv as names
 from loopspan.testing import Captured, ScriptedModel, calls, capture, message
@@ -253,11 +253,22 @@ def test_a_call_that_may_be_meant_for_it_is_not_told_either() -> None:
         ("", {"who": ASKED}, "call_2"),
     ]
     odd = Message("assistant", (Generic("odd_call", {"function": "read_payroll", "input": ASKED}),))
+    remote = Message(
+        "assistant",
+        (
+            Generic("mcp_call", {"id": "m1", "name": "read_payroll", "input": ASKED}),
+            Generic("mcp_result", {"tool_use_id": "m1", "content": PAID}),
+        ),
+    )
     lost = Message("tool", (ToolCallResponse(PAID, "nobody-knows"),))
+    image = Blob("image", "UEFJRA==" + PAID, "image/png")
+    beside = Message("tool", (ToolCallResponse(PAID, "c9", "read_payroll"), image))
+    bare = Message("tool", (Text(PAID),))
     with capture() as captured:
         model = ScriptedModel([message(tool_calls=asked), "Done."])
         loop = loop_of(model, TOOLS, captured, content="full")
-        result = loop.run((user("Ask."), odd, lost, user("Go on.")))
+        result = loop.run((user("Ask."), odd, remote, lost, beside, bare, user("Go on.")))
+    assert PAID in json.dumps(model.requests[0])
     assert_unrecorded(everything(captured, result))
 
 

@@ -220,6 +220,11 @@ def test_headers_of_an_export_are_searched() -> None:
     assert Finding("user", "header x-last of /v1/traces") in report.leaks
 
 
+def test_an_unknown_provider_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match="no prepared answers of 'demo'; there are of op"):
+        leak_sweep(providers=["demo"])
+
+
 def test_a_set_up_that_exports_nothing_has_not_been_tested() -> None:
     def set_up(exits: Exits) -> Mapping[str, Any]:
         provider = TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False)

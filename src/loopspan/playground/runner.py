@@ -66,7 +66,7 @@ class Runner:
         self._settings = dict(settings or {})
         self._provider = private_provider(run_trace)
         self._exporting = None if exporter is None else private_provider(run_trace, exporter)
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tasks: dict[str, asyncio.Task[ConfigurationError | None]] = {}
         self._keys: OrderedDict[tuple[str, str], str] = OrderedDict()
         self.most_running = most_running
         self.cap = cap
@@ -118,6 +118,10 @@ class Runner:
         task.add_done_callback(lambda _: self._tasks.pop(run_id, None))
         self._remember(asked.idempotency_key, principal, run_id)
         await asyncio.sleep(0)  # the run begins, so that whoever has its id finds it
+        refused = task.result() if task.done() and not task.cancelled() else None
+        if refused is not None:
+            self._keys.pop((principal.name, asked.idempotency_key or ""), None)
+            raise self._failed(run_id, value, refused, Problem(422, "invalid", str(refused)))
         return run_id
 
     def cancel(self, run_id: str) -> bool:
@@ -224,11 +228,14 @@ def link(run_id: str) -> dict[str, str]:
     return {"run_id": run_id, "url": f"#run/{run_id}"}
 
 
-async def _finished(work: Any) -> None:
-    """Wait for a run; how it ended is on its spans."""
+async def _finished(work: Any) -> ConfigurationError | None:
+    """Wait for a run; how it ended is on its spans, unless its settings let none begin."""
     try:
         await work
+    except ConfigurationError as error:
+        return error
     except LoopspanError:
         pass
     except Exception:
         logger.exception("a run of the playground failed")
+    return None

@@ -169,17 +169,12 @@ def joined(parts: list[dict[str, Any]], kind: str) -> str:
 def calls_of(parts: list[dict[str, Any]]) -> Iterable[CalledTool]:
     for part in parts:
         if part.get("type") == "tool_call":
+            unrecorded = values.is_placeholder(part.get("arguments"))
             yield CalledTool(
                 id=values.text(part, "id"),
                 name=str(part.get("name") or ""),
-                arguments=None if is_unrecorded(part) else part.get("arguments"),
+                arguments=None if unrecorded else part.get("arguments"),
             )
-
-
-def is_unrecorded(part: Mapping[str, Any]) -> bool:
-    """Whether this is a call of a tool whose arguments are not recorded."""
-    arguments = part.get("arguments")
-    return isinstance(arguments, dict) and names.NOT_RECORDED in arguments
 
 
 def retry_of(event: SpanEvent) -> Retry:
@@ -223,7 +218,7 @@ def missing_of_chat(
     missing = [
         Missing(field=f"tool_calls.{index}.arguments", why="not_captured")
         for index, part in enumerate(calls)
-        if is_unrecorded(part)
+        if values.is_placeholder(part.get("arguments"))
     ]
     if span.ended_at is not None and parts is None:
         # A call that failed has no answer that could have been captured.

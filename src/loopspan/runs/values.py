@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loopspan.jsontext import load
+from loopspan.telemetry import semconv as names
 
 
 def text(attributes: Mapping[str, Any], name: str) -> str | None:
@@ -70,3 +71,8 @@ def objects(attributes: Mapping[str, Any], name: str) -> tuple[dict[str, Any], .
     if not isinstance(value, Sequence) or isinstance(value, str):
         return None
     return tuple(dict(item) for item in value if isinstance(item, Mapping))
+
+
+def is_placeholder(value: Any) -> bool:
+    """Whether this stands for arguments or a result of a tool that is not recorded."""
+    return isinstance(value, Mapping) and names.NOT_RECORDED in value

@@ -26,6 +26,8 @@ class Unrecorded:
         self._hidden = frozenset(hidden)
         self._recorded = frozenset(recorded) - self._hidden
         self._called: dict[str, str] = {}
+        self._words = set(self._hidden)
+        """What a part of an unknown kind mentions that is a hidden call, or the result of one."""
         self._shown: dict[int, tuple[Message, Message]] = {}
 
     def __bool__(self) -> bool:
@@ -50,6 +52,10 @@ class Unrecorded:
         found = self._shown.get(id(message))
         if found is None:
             parts = tuple([self._part(part) for part in message.parts])
+            results = [part for part in parts if isinstance(part, ToolCallResponse)]
+            if message.role == "tool" and not any(_is_shown(part) for part in results):
+                # What stands beside a hidden result, such as an image, belongs to it.
+                parts = tuple([_hidden_beside(part) for part in parts])
             same = all(a is b for a, b in zip(parts, message.parts, strict=True))
             shown = message if same else replace(message, parts=parts)
             # The message is kept too: its id is its own as long as it lives.
@@ -62,6 +68,8 @@ class Unrecorded:
                 if part.id is not None:
                     self._called[part.id] = part.name
                 if self.hides(part.name):
+                    if part.id:
+                        self._words.add(part.id)
                     return ToolCall(part.name, PLACEHOLDER, part.id)
             case ToolCallResponse():
                 name = part.name or self._called.get(part.id or "")
@@ -70,6 +78,21 @@ class Unrecorded:
             case Generic():
                 # A part of an unknown kind may be a call in a form of the provider's own.
                 carried = part.carried
-                if any(name in carried for name in self._hidden):
+                if any(word in carried for word in self._words):
+                    self._words |= _ids_of(part.body)
                     return Generic(part.type, PLACEHOLDER)
         return part
+
+
+def _is_shown(part: ToolCallResponse) -> bool:
+    return part.response is not PLACEHOLDER
+
+
+def _hidden_beside(part: Part) -> Part:
+    return part if isinstance(part, ToolCallResponse) else Generic(part.type, PLACEHOLDER)
+
+
+def _ids_of(body: Any) -> set[str]:
+    """Return the ids by which a later part may refer to this one."""
+    found = [body.get(key) for key in ("id", "call_id")] if isinstance(body, dict) else []
+    return {each for each in found if isinstance(each, str) and each}

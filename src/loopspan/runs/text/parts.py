@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from loopspan.jsontext import dump_text
+from loopspan.runs import values
 
 
 def message_text(message: Mapping[str, Any]) -> str:
@@ -16,10 +17,14 @@ def message_text(message: Mapping[str, Any]) -> str:
     return "\n".join(_part_text(part) for part in parts if isinstance(part, Mapping))
 
 
-def call_text(name: str, arguments: Any) -> str:
+def call_text(name: str, arguments: Any, known: bool = True) -> str:
     """Return a tool call as people write it; not yet safe to show."""
+    if not known:
+        return f"{name}(…)"
     if arguments is None:
         return f"{name}()"
+    if values.is_placeholder(arguments):
+        return f"{name}(not recorded)"
     if isinstance(arguments, Mapping):
         given = (f"{key}={dump_text(value)}" for key, value in arguments.items())
         return f"{name}({', '.join(given)})"
@@ -46,6 +51,7 @@ def _part_text(part: Mapping[str, Any]) -> str:
         case "tool_call_response":
             answer = part.get("response")
             said = answer if isinstance(answer, str) else dump_text(answer)
+            said = "not recorded" if values.is_placeholder(answer) else said
             return f"{part['name']}: {said}" if part.get("name") else said
         case kind:
             facts = (part.get(key) for key in ("modality", "mime_type", "uri", "file_id"))

@@ -111,8 +111,10 @@ class StepText:
             yield Body(step.content, self._limits.answer)
         elif step.content is None and step.state == "ok":
             yield unknown(step, "content")
-        for call in step.tool_calls or ():
-            yield Body(f"→ {call_text(call.name, call.arguments)}", self._limits.call)
+        unknown_fields = {missing.field for missing in step.missing}
+        for index, call in enumerate(step.tool_calls or ()):
+            known = f"tool_calls.{index}.arguments" not in unknown_fields
+            yield Body(f"→ {call_text(call.name, call.arguments, known)}", self._limits.call)
         yield from _error(step, self._limits.answer)
         if step.raw is not None:
             yield from self._raw(step.raw)
@@ -125,7 +127,8 @@ class StepText:
                 yield Body(body, self._limits.result, style="note", indent=4)
 
     def _tool(self, step: ToolStep) -> Iterator[Item]:
-        call = one_line(call_text(step.name, step.arguments))
+        known = all(missing.field != "arguments" for missing in step.missing)
+        call = one_line(call_text(step.name, step.arguments, known))
         yield _heading(step, f"Tool {call}", "tool", _tool_facts(step))
         yield from _error(step, self._limits.answer)
         if step.result is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -50,7 +50,7 @@ def leak_sweep(
     content: Content = "off",
     may_leave: Content | None = None,
     options: ToolOptions | None = None,
-    providers: Iterable[str] = tuple(WIRES),
+    providers: Sequence[str] = tuple(WIRES),
 ) -> LeakReport:
     """Make runs with a marked word in every channel, and report which words left, and where.
 
@@ -64,8 +64,14 @@ def leak_sweep(
     are flushed and shut down. `content` is what the runs record, `may_leave` what may come out of
     the exits (else the same), `options` are those of each run.
 
-    Raises `ConfigurationError` where no span left by an exporter, since nothing was tested then.
+    Raises `ConfigurationError` where no span left by an exporter, since nothing was tested then,
+    and for a provider of which there are no prepared answers.
     """
+    unknown = [name for name in providers if name not in WIRES]
+    if unknown:
+        raise ConfigurationError(
+            f"there are no prepared answers of {unknown[0]!r}; there are of {', '.join(WIRES)}"
+        )
     markers = Markers()
     allowed = content_mode(may_leave or content)
     with open_exits(markers) as exits:
