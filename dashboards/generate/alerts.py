@@ -111,6 +111,11 @@ def _cost() -> Any:
     )
 
 
+def _of_the_collector(name: str) -> str:
+    """Return a counter of the Collector; whether it has a suffix depends on how it is set up."""
+    return f'{{__name__=~"otelcol_{name}(_total)?"}}'
+
+
 def _dropped() -> list[Any]:
     ours = " or ".join(
         f'label_replace({summed(series(metric), WINDOW)}, "part", "{part}", "", "")'
@@ -119,9 +124,9 @@ def _dropped() -> list[Any]:
     collector = " + ".join(
         f"(sum({grown(name, WINDOW)}) or vector(0))"
         for name in (
-            "otelcol_receiver_refused_spans_total",
-            "otelcol_exporter_enqueue_failed_spans_total",
-            "otelcol_exporter_send_failed_spans_total",
+            _of_the_collector("receiver_refused_spans"),
+            _of_the_collector("exporter_enqueue_failed_spans"),
+            _of_the_collector("exporter_send_failed_spans"),
         )
     )
     return [
