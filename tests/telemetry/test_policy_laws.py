@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopspan.jsontext import load
@@ -44,6 +44,7 @@ def contents(draw: st.DrawFn) -> dict[str, str]:
     }
 
 
+@settings(max_examples=50)
 @given(given_texts=contents(), limit=st.integers(MINIMUM, 5000))
 def test_what_leaves_fits_parses_keeps_names_and_says_what_was_cut(
     given_texts: dict[str, str], limit: int
@@ -74,6 +75,7 @@ def test_what_leaves_fits_parses_keeps_names_and_says_what_was_cut(
     assert dict(before.attributes or {}) == attributes
 
 
+@settings(max_examples=50)
 @given(given_texts=contents(), limit=st.integers(0, 5000))
 def test_the_reader_takes_whatever_a_policy_leaves(given_texts: dict[str, str], limit: int) -> None:
     attributes = {k: v.encode("utf-8", "replace").decode() for k, v in given_texts.items()}
