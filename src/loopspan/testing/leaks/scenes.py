@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -26,7 +26,7 @@ class Scene:
     answers: tuple[Answer, ...]
 
 
-class _Breaking(httpx.SyncByteStream):
+class _Breaking(httpx.SyncByteStream, httpx.AsyncByteStream):
     """A body that breaks off."""
 
     def __init__(self, begun: bytes, text: str) -> None:
@@ -35,6 +35,10 @@ class _Breaking(httpx.SyncByteStream):
     def __iter__(self) -> Iterator[bytes]:
         yield self._begun
         raise httpx.ReadError(self._text)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self:
+            yield chunk
 
 
 class Scenes:
@@ -63,6 +67,7 @@ class Scenes:
         calls: tuple[tuple[str, dict[str, Any]], ...] = (
             ("look", {"query": markers["tool_arguments"]}),
             ("fail", {}),
+            ("fail_later", {}),
             ("refuse", {}),
             ("count", {"n": markers["wrong_arguments"], markers["wrong_argument_name"]: 1}),
             ("made_up", {"query": markers["unknown_tool_arguments"]}),
@@ -125,6 +130,9 @@ def tools(markers: Markers, exits: Exits, inner: Callable[[], ToolLoop]) -> Iter
         except KeyError as cause:
             raise ValueError(markers["tool_exception"]) from cause
 
+    async def fail_later() -> None:
+        fail()
+
     def refuse() -> dict[str, str]:
         return {"error": markers["returned_error"]}
 
@@ -137,4 +145,4 @@ def tools(markers: Markers, exits: Exits, inner: Callable[[], ToolLoop]) -> Iter
     look.__doc__ = (
         f"{markers['tool_description']}\n\nArgs:\n    query: {markers['parameter_description']}"
     )
-    return [tool(look), *(tool(each) for each in (fail, refuse, count, delegate))]
+    return [tool(look), *(tool(each) for each in (fail, fail_later, refuse, count, delegate))]

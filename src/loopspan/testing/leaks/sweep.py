@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextvars
+import itertools
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -28,7 +32,7 @@ from loopspan.telemetry.content import Content, content_mode
 from loopspan.testing.leaks.exits import Exits, open_exits
 from loopspan.testing.leaks.markers import Markers
 from loopspan.testing.leaks.report import LeakReport
-from loopspan.testing.leaks.scenes import Answer, Scene, Scenes, tools
+from loopspan.testing.leaks.scenes import Answer, Scenes, tools
 from loopspan.testing.leaks.wires import CHAT, WIRES, Said
 
 SetUp: TypeAlias = Callable[[Exits], Mapping[str, Any]]
@@ -56,8 +60,9 @@ def leak_sweep(
 
     The channels are what people, models, tools and providers write (prompts, skills, images, tool
     descriptions, arguments, results, exceptions, thinking, answers, error bodies) and secrets
-    (keys, headers). Each provider answers plain and streamed, with tools that work and fail, with
-    refusals, errors inside answers, broken bodies and connections; no network is used.
+    (keys, headers). Each provider answers plain and streamed, sync and async, with tools that work
+    and fail, with refusals, errors inside answers, broken bodies and connections; no network is
+    used.
 
     `set_up` gets the `Exits` and gives arguments of `ToolLoop`: a `tracer_provider` (and a
     `meter_provider`) whose exporters end there, and whatever else is to be tested; those providers
@@ -94,6 +99,22 @@ def _tell(settings: Mapping[str, Any], method: str) -> None:
             found()
 
 
+def _in_its_own_loop(work: Coroutine[Any, Any, None]) -> None:
+    """Do async work in a thread, since whoever sweeps may run in an event loop already."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(contextvars.copy_context().run, asyncio.run, work).result()
+
+
+async def _awaited(
+    loop: ToolLoop, prompt: Prompt, streamed: bool, given: Mapping[str, Any]
+) -> None:
+    if not streamed:
+        await loop.arun(prompt, **given)
+        return
+    async with loop.astream(prompt, **given) as stream:
+        await stream.drain()
+
+
 class _Sweep:
     def __init__(
         self, markers: Markers, exits: Exits, settings: Mapping[str, Any], options: ToolOptions
@@ -106,41 +127,49 @@ class _Sweep:
     def runs(self, provider: str) -> int:
         """Make all runs of a provider, and say how many."""
         made = 0
-        for streamed in (False, True):
+        for streamed, awaited in itertools.product((False, True), repeat=2):
+            way = f"{'streamed' if streamed else 'plain'}{', async' if awaited else ''}"
             for scene in Scenes(WIRES[provider], self._markers, streamed):
-                self._exits.now = f"{provider}, {'streamed' if streamed else 'plain'}, {scene.name}"
-                self._run(provider, scene, streamed)
+                self._exits.now = f"{provider}, {way}, {scene.name}"
+                self._run(provider, scene.answers, streamed, awaited)
                 made += 1
         self._exits.now = f"{provider}, dry run"
-        self._run(provider, None, False)
+        self._run(provider, (), False, False)
         return made + 1
 
-    def _run(self, provider: str, scene: Scene | None, streamed: bool) -> None:
+    def _run(self, provider: str, answers: Sequence[Answer], streamed: bool, awaited: bool) -> None:
         model = connect(
             f"{provider}:sweep-1", base_url="http://sweep.invalid/v1", key=self._markers["key"]
         )
-        with self._client(() if scene is None else scene.answers) as client:
-            loop = self._loop(model, client)
-            prompt, options = self._prompt(model), self._run_options()
-            with contextlib.suppress(LoopspanError):  # which runs fail is not the question
-                if streamed:
-                    with loop.stream(prompt, options=options, augmentation=self._over) as stream:
-                        stream.drain()
-                else:
-                    loop.run(prompt, options=options, dry_run=scene is None)
+        loop, prompt = self._loop(model, answers), self._prompt(model)
+        given: dict[str, Any] = {"options": self._run_options()}
+        given |= {"augmentation": self._over} if streamed else {"dry_run": not answers}
+        with contextlib.suppress(LoopspanError):  # which runs fail is not the question
+            if awaited:
+                _in_its_own_loop(_awaited(loop, prompt, streamed, given))
+            elif streamed:
+                with loop.stream(prompt, **given) as stream:
+                    stream.drain()
+            else:
+                loop.run(prompt, **given)
         _tell(self._settings, "force_flush")
 
-    def _client(self, answers: Iterable[Answer]) -> httpx.Client:
+    def _clients(self, answers: Iterable[Answer]) -> Mapping[str, Any]:
+        """Return clients without a network; they hold nothing that had to be closed."""
         left = list(answers)
 
         def answer(request: httpx.Request) -> httpx.Response:
             self._exits.requested(request)
             return left.pop(0)() if len(left) > 1 else left[0]()
 
+        transport = httpx.MockTransport(answer)
         headers = {"x-gateway-token": self._markers["client_header"]}
-        return httpx.Client(transport=httpx.MockTransport(answer), headers=headers)
+        return {
+            "client": httpx.Client(transport=transport, headers=headers),
+            "async_client": httpx.AsyncClient(transport=transport, headers=headers),
+        }
 
-    def _loop(self, model: Model, client: httpx.Client) -> ToolLoop:
+    def _loop(self, model: Model, answers: Sequence[Answer]) -> ToolLoop:
         markers = self._markers
         body = markers["skill"]
         skill = Skill("skill", body, checksum=body_checksum(body))
@@ -156,7 +185,7 @@ class _Sweep:
             configuration=configuration,
             library=Library((skill,), (Snippet("snippet", markers["snippet"]),)),
             retry=RetryPolicy(attempts=2, base_delay=0.0),
-            client=client,
+            **self._clients(answers),
             **self._settings,
         )
 
@@ -164,9 +193,8 @@ class _Sweep:
         """Return the loop of a tool that is an agent itself."""
         said = CHAT.plain(Said(self._markers["inner_answer"]))
         model = connect("openai:inner-1", base_url="http://sweep.invalid/v1")
-        return ToolLoop(
-            model, client=self._client([partial(httpx.Response, 200, json=said)]), **self._settings
-        )
+        clients = self._clients([partial(httpx.Response, 200, json=said)])
+        return ToolLoop(model, **clients, **self._settings)
 
     @property
     def _over(self) -> RunAugmentation:
