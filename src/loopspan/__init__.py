@@ -68,6 +68,7 @@ from loopspan.runs import (
 from loopspan.secrets import Secret
 from loopspan.telemetry.policy import PolicyExporter
 from loopspan.telemetry.redaction import Redaction
+from loopspan.telemetry.sampling import KeepForRunTrace
 from loopspan.telemetry.setup import configure
 from loopspan.tools import (
     Actor,
@@ -96,6 +97,7 @@ __all__ = [
     "Generic",
     "InvalidArguments",
     "InvalidRequestError",
+    "KeepForRunTrace",
     "LoopspanError",
     "Message",
     "Model",
