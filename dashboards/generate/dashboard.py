@@ -50,6 +50,9 @@ def dashboard(
             {
                 "type": "dashboards",
                 "title": "loopspan",
+                "icon": "external link",
+                "tooltip": "",
+                "targetBlank": False,
                 "tags": ["loopspan"],
                 "asDropdown": False,
                 "keepTime": True,
@@ -86,7 +89,6 @@ def _variable(name: str) -> JSON:
         "name": name,
         "label": name.title(),
         "datasource": {"type": "prometheus", "uid": "${prometheus}"},
-        "definition": query,
         "query": {"query": query, "refId": name},
         "refresh": 2,
         "sort": 1,

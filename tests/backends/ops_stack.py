@@ -6,17 +6,18 @@ to it by remote write.
 """
 
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from tests.backends.jaeger_server import Jaeger
-from tests.backends.processes import POLL_SECONDS, free_ports, running
+from tests.backends.processes import POLL_SECONDS, free_ports, running, wait_until_ready
 
 ROOT = Path(__file__).parents[2]
 COLLECTOR = ROOT / "collector"
@@ -154,6 +155,26 @@ class Stack:
             f"--config=file:{overlay}",
         ]
 
+    def beside(self, name: str, **env: str) -> "Stack":
+        """The same backends behind another Collector with ports, a queue and a log of its own."""
+        folder = self.folder / name
+        folder.mkdir()
+        own = {"QUEUE_FOLDER": str(folder / "queue"), **own_ports(), **env}
+        return replace(self, folder=folder, env={**self.env, **own})
+
+    @contextmanager
+    def killed_collector(self) -> Iterator[None]:
+        """Run the Collector, and kill it at the end of the block without a word."""
+        log = self.folder / "killed.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(self.argv, env=self.env, stdout=output, stderr=output)
+        try:
+            wait_until_ready(process, f"http://{self.env['HEALTH_LISTEN']}/", log, 30.0)
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
     @contextmanager
     def collector(self) -> Iterator[None]:
         """Run the Collector while the block runs; a second one goes on where the first ended."""
@@ -162,20 +183,27 @@ class Stack:
             yield
 
 
+def own_ports() -> dict[str, str]:
+    """Where a Collector listens."""
+    grpc, http, health, metrics = free_ports(4)
+    return {
+        "OTLP_GRPC_LISTEN": f"127.0.0.1:{grpc}",
+        "OTLP_HTTP_LISTEN": f"127.0.0.1:{http}",
+        "HEALTH_LISTEN": f"127.0.0.1:{health}",
+        "METRICS_HOST": "127.0.0.1",
+        "METRICS_PORT": str(metrics),
+    }
+
+
 @contextmanager
 def running_backends(jaeger: Path, collector: Path, folder: Path) -> Iterator[Stack]:
     """Run the backends, and say how the Collector is run; it does not run yet."""
-    grpc, http, health, metrics = free_ports(4)
     with ExitStack() as stack:
         full = stack.enter_context(our_jaeger(jaeger, folder / "full.log"))
         stripped = stack.enter_context(our_jaeger(jaeger, folder / "stripped.log"))
         prometheus = stack.enter_context(running_prometheus(folder))
         env = {
-            "OTLP_GRPC_LISTEN": f"127.0.0.1:{grpc}",
-            "OTLP_HTTP_LISTEN": f"127.0.0.1:{http}",
-            "HEALTH_LISTEN": f"127.0.0.1:{health}",
-            "METRICS_HOST": "127.0.0.1",
-            "METRICS_PORT": str(metrics),
+            **own_ports(),
             "QUEUE_FOLDER": str(folder / "queue"),
             "JAEGER_ENDPOINT": full.otlp_grpc,
             "TEMPO_ENDPOINT": stripped.otlp_grpc,

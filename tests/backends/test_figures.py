@@ -169,7 +169,7 @@ def test_the_values_of_the_variables_are_there(asked: Asked) -> None:
         for variable in dashboard["templating"]["list"]:
             if variable["type"] == "query":
                 selector, wanted = re.fullmatch(  # type: ignore[union-attr]
-                    r"label_values\((.*), (\w+)\)", variable["definition"]
+                    r"label_values\((.*), (\w+)\)", variable["query"]["query"]
                 ).groups()
                 found = asked.prometheus.query(f"count by ({wanted}) ({filled(selector)})")
                 assert all(each["metric"][wanted] for each in found)
