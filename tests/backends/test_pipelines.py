@@ -1,7 +1,10 @@
 """Our Collector configuration on a real Collector: one copy with the content, one without."""
 
+import re
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -18,7 +21,7 @@ from loopspan.runs.otlp import spans
 from loopspan.telemetry import semconv as names
 from loopspan.testing import ScriptedModel, calls, capture, message
 from tests.backends.jaeger_server import Jaeger
-from tests.backends.ops_stack import Stack
+from tests.backends.ops_stack import COLLECTOR, Stack
 
 pytestmark = pytest.mark.backends
 
@@ -194,3 +197,46 @@ def test_a_batch_above_the_defaults_of_grpc_arrives(ops: Stack) -> None:
         with_root(tracer, root, large)
 
     assert len(ops.full.trace(trace_id, spans=13)) == 13
+
+
+def snippets() -> list[str]:
+    """The pieces of configuration that the guide shows."""
+    guide = (COLLECTOR.parent / "docs" / "ops.md").read_text("utf-8")
+    return re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+
+
+@pytest.mark.parametrize("index", range(2))
+def test_what_the_guide_adds_is_a_valid_configuration(
+    backends: Stack, tmp_path: Path, index: int
+) -> None:
+    assert len(snippets()) == 2
+    (tmp_path / "more.yaml").write_text(snippets()[index])
+    validate(backends, COLLECTOR / "config.yaml", tmp_path / "more.yaml")
+
+
+def test_the_processors_fit_into_an_existing_collector(backends: Stack, tmp_path: Path) -> None:
+    (tmp_path / "existing.yaml").write_text(EXISTING)
+    validate(backends, tmp_path / "existing.yaml", COLLECTOR / "config-existing.yaml")
+
+
+EXISTING = """
+receivers: {otlp: {protocols: {grpc: {}}}}
+exporters: {otlp_grpc: {endpoint: "tempo:4317"}}
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      processors:
+        - filter/known_events_only
+        - redaction/known_attributes_only
+        - transform/no_free_text
+        - transform/cap
+      exporters: [otlp_grpc]
+"""
+
+
+def validate(stack: Stack, *files: Path) -> None:
+    """Let the Collector check a configuration of several files, without running it."""
+    argv = [str(stack.program), "validate", *(f"--config=file:{file}" for file in files)]
+    done = subprocess.run(argv, env={}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

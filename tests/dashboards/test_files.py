@@ -98,3 +98,12 @@ def test_growth_is_a_difference() -> None:
         "(last_over_time(x[1h]) - (x offset 1h or last_over_time(x[1h]) * 0) >= 0"
         " or last_over_time(x[1h]))"
     )
+
+
+def test_the_guide_explains_each_panel_and_alert() -> None:
+    guide = (FOLDER.parent / "docs" / "ops.md").read_text("utf-8")
+    titles = {panel["title"] for _, panel in panels() if panel["type"] != "row"}
+    rules = yaml.safe_load((FOLDER / "alerts.yaml").read_text("utf-8"))["groups"][0]["rules"]
+
+    assert {title for title in titles if f"*{title}*" not in guide} == set()
+    assert {rule["alert"] for rule in rules if f"`{rule['alert']}`" not in guide} == set()
