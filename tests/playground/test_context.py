@@ -35,7 +35,8 @@ def shown(*answers: Any, **asked: Any) -> dict[str, Any]:
             found = await ended(s.app, http, **asked)
             run_id = found["run"]["run_id"]
             path = f"/api/runs/{run_id}/rounds/1/messages"
-            return {**found, "messages": (await http.get(path)).json()}
+            later = (await http.get(path.replace("/1/", "/2/"))).json()
+            return {**found, "messages": (await http.get(path)).json(), "later": later}
 
     return run_async(story())
 
@@ -84,6 +85,14 @@ def test_delta_of_a_round_tells_what_it_added_and_its_tokens() -> None:
     assert delta["add"][1]["message"]["tool_call_id"] == tool["tool_call_id"] == "call_7"
     assert (delta["tokens"], delta["tokens_source"]) == (100, "reported")
     assert delta["prefix_break"] is None
+    context = second["context"]
+    messages = sum(p["bytes"] for p in context["parts"] if p["type"] != "tool_definitions")
+    assert messages == second["messages"]["bytes"]
+    assert {"system", "model", "tool"} <= {part["type"] for part in context["parts"]}
+    listed = found["later"]["items"]
+    assert [each["message"] for each in delta["add"]] == listed[3:]
+    tools = sum(each["tokens"] for each in second["tools"])
+    assert sum(ref["tokens"] for ref in listed) + tools == 1100
 
 
 def test_origins_name_each_stretch_of_a_message() -> None:

@@ -91,6 +91,8 @@ def test_snippet_sends_the_same_request_with_the_key_of_the_environment(
     s, told = run_async(story())
     assert told["environment"] == ["OPENAI_API_KEY"]
     assert told["rebuilt"] is not raw
+    named = "Bearer $OPENAI_API_KEY" if language == "curl" else "os.environ['OPENAI_API_KEY']"
+    assert named in told["text"]
     with playing([HttpAnswer(200, "application/json", b"{}")]) as played:
         text = told["text"].replace("http://scripted.invalid/v1", played.url)
         command = ["bash", "-c", text] if language == "curl" else [sys.executable, "-c", text]

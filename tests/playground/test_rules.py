@@ -48,6 +48,9 @@ def test_r1_success_is_only_what_says_so(
     shown, events = run_async(told_live(*answers, **asked))
     assert (shown["run"]["outcome"], shown["run"]["truncated"]) == (outcome, truncated)
     assert events[-1].data["status"] == outcome
+    found = [event.data["finding"] for event in events if event.name == "finding"]
+    assert found == shown["run"]["findings"]
+    assert bool(found) is truncated
 
 
 def test_r2_an_error_is_a_step_and_a_reload_shows_the_same() -> None:
@@ -68,6 +71,16 @@ def test_r2_an_error_is_a_step_and_a_reload_shows_the_same() -> None:
         if event.name == "patch":
             live[event.data["n"]] |= event.data["fields"]
     assert list(live.values()) == shown["steps"]
+
+
+def test_r2_secrets_in_an_error_are_marked() -> None:
+    secret = "sk-proj-" + "A1b2C3d4" * 6
+    failed = httpx.Response(401, json={"error": {"message": f"wrong key {secret}"}})
+    shown, events = run_async(told_live(failed, capture_raw=True))
+    error = shown["steps"][-1]["error"]
+    assert "[redacted: " in error["message"]
+    assert "[redacted: " in error["body"]["preview"]
+    assert secret not in str(shown) + str(events)
 
 
 def test_r3_a_step_is_told_once_and_patched_from_then_on() -> None:

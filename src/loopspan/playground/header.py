@@ -19,6 +19,7 @@ from loopspan.runs import (
     times,
 )
 from loopspan.runs.steps import TokenUsage
+from loopspan.telemetry.redaction import DEFAULT_REDACTION
 
 SourceType: TypeAlias = Literal["memory", "jaeger", "tempo", "file"]
 
@@ -70,7 +71,10 @@ def _finding(found: Finding, places: list[int]) -> Shape:
 
 def error(run: Run) -> Shape | None:
     """Return what ended a run as a whole."""
-    return None if run.error is None else run.error.model_dump(mode="json")
+    if run.error is None:
+        return None
+    said = run.error.message
+    return {"type": run.error.type, "message": said and DEFAULT_REDACTION.redact(said)}
 
 
 def missing(told: Any) -> Shape:

@@ -43,6 +43,7 @@ class RunView:
         self._origins = Origins(run.parts)
         self._exchanges = Exchanges(self.bodies, self._origins)
         self._places: dict[tuple[str, str], int] = {}
+        self._answers: dict[int, Shape] = {}
         self._definitions: dict[str, str] = {}
         for step in run.steps:
             self.put(step)
@@ -112,8 +113,14 @@ class RunView:
         step = self.steps[n - 1]
         if step["content"] is None or step["content"]["h"] == message["h"]:
             return []
-        self.steps[n - 1] = {**step, "content": {**step["content"], **message}}
+        self._answers[n] = message
+        self.steps[n - 1] = self._with_answer(step)
         return [n]
+
+    def _with_answer(self, step: Shape) -> Shape:
+        """Return an answer as the message that a later request carries, where that is known."""
+        message = self._answers.get(step["n"])
+        return step if message is None else {**step, "content": {**step["content"], **message}}
 
     def _chat(self, step: ChatStep) -> list[int]:
         n = self._set(step, chat_shape(step, self.bodies))
@@ -149,7 +156,7 @@ class RunView:
         if n is None:
             n = self._places[key] = len(self.steps) + 1
             self.steps.append({})
-        self.steps[n - 1] = {"n": n, **shape}
+        self.steps[n - 1] = self._with_answer({"n": n, **shape})
         return n
 
 
