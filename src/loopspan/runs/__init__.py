@@ -1,8 +1,10 @@
 """Runs as people read them: steps out of spans, from this process or from anywhere."""
 
+from loopspan.runs.events import RunEvent, RunEvents
 from loopspan.runs.findings import Finding, findings
+from loopspan.runs.kept import RunTraceStats
 from loopspan.runs.reader import read_run, read_runs
-from loopspan.runs.run_trace import RunEvent, RunTrace
+from loopspan.runs.run_trace import RunTrace
 from loopspan.runs.steps import (
     AssembledStep,
     ChatStep,
@@ -20,8 +22,10 @@ __all__ = [
     "RequestStep",
     "Run",
     "RunEvent",
+    "RunEvents",
     "RunStep",
     "RunTrace",
+    "RunTraceStats",
     "Times",
     "ToolStep",
     "findings",

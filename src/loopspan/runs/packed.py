@@ -6,11 +6,11 @@ names are kept once and each span has only its values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from sys import getsizeof
 from typing import Any
 
-from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.trace import StatusCode, format_span_id, format_trace_id
 
 from loopspan.telemetry.record import SpanEvent, SpanRecord, SpanState
@@ -25,6 +25,8 @@ _MOST_NAMES = 1000
 """How many different lists of names are shared; past that a span keeps its own."""
 _SPAN_BYTES = 600
 """What a span weighs beside its texts."""
+_EVENT_BYTES = 300
+"""What an event weighs beside its texts."""
 
 
 class PackedSpan:
@@ -62,9 +64,7 @@ class PackedSpan:
         )
         self._status = _STATES[span.status.status_code]
         self._message = span.status.description
-        self.bytes = _SPAN_BYTES + _texts(self._values)
-        for event in self._events:
-            self.bytes += _texts(tuple(event.attributes.values()))
+        self.bytes = _SPAN_BYTES + _texts(self._values) + events_weight(span.events)
 
     def record(self) -> SpanRecord:
         """Return the span as readers take it."""
@@ -80,6 +80,16 @@ class PackedSpan:
             status=self._status,
             status_message=self._message,
         )
+
+
+def weight(span: ReadableSpan) -> int:
+    """Return what a span without its events weighs in bytes, before it has ended."""
+    return _SPAN_BYTES + _texts(tuple((span.attributes or {}).values()))
+
+
+def events_weight(events: Iterable[Event]) -> int:
+    """Return what these events of a span weigh in bytes."""
+    return sum(_EVENT_BYTES + _texts(tuple((e.attributes or {}).values())) for e in events)
 
 
 def _shared(keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -81,7 +81,8 @@ def _count(steps: Iterable[RunStep], kind: str) -> int:
 
 def _outcome(agent: SpanRecord | None) -> RunOutcome:
     if agent is None or agent.ended_at is None:
-        return "running"
+        gone = agent is not None and agent.attributes.get(names.OUTCOME) == "lost"
+        return "lost" if gone else "running"
     told = values.text(agent.attributes, names.OUTCOME)
     for outcome in _OUTCOMES:
         if told == outcome:

@@ -3,60 +3,36 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeAlias
+import weakref
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
 
+from opentelemetry import metrics
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
+from loopspan.runs.events import Listener, RunEvent, RunEvents
 from loopspan.runs.fold import Fold
+from loopspan.runs.kept import DropReason, KeptRun, RunTraceStats
 from loopspan.runs.packed import PackedSpan
 from loopspan.runs.reader import read_run
-from loopspan.runs.steps import Run, RunStep
+from loopspan.runs.steps import Run
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.record import SpanRecord
 
 logger = logging.getLogger("loopspan.runs")
 
 
-@dataclass(frozen=True, slots=True)
-class RunEvent:
-    """What happened in a run: a step that is new or has changed, or the end of the run."""
-
-    run_id: str
-    step: RunStep | None = None
-    run: Run | None = None
-
-
-Listener: TypeAlias = Callable[[RunEvent], object]
-
-
-@dataclass(slots=True)
-class _Kept:
-    """The spans of one run."""
-
-    touched: float
-    open: dict[int, ReadableSpan] = field(default_factory=dict)
-    ended: list[PackedSpan] = field(default_factory=list)
-    bytes: int = 0
-    fold: Fold | None = None
-    """What listeners have been told so far; there while somebody listens and the run goes on."""
-
-    def records(self) -> list[SpanRecord]:
-        """Return the spans as readers take them."""
-        still_open = [PackedSpan(span).record() for span in self.open.values()]
-        return still_open + [span.record() for span in self.ended]
-
-
 class RunTrace(SpanProcessor):
     """Add it to a `TracerProvider` to see its runs in the process.
 
     It keeps at most `max_runs` runs, `max_bytes` bytes and `max_age` seconds; past that it drops
-    the oldest whole run and counts it in `dropped`. It never raises into the traced program.
+    the oldest whole run and counts it: one that is over before one that goes on, a pinned one last.
+    It never raises into the traced program. A run whose process was forked, or whose provider was
+    shut down, before it ended is `lost`.
     """
 
     def __init__(
@@ -69,11 +45,53 @@ class RunTrace(SpanProcessor):
         self.max_runs = max_runs
         self.max_bytes = max_bytes
         self.max_age = max_age
-        self.dropped = 0
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._dropped: Counter[DropReason] = Counter()
+        self._events_lost = 0
+        self._kept: OrderedDict[str, KeptRun] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
         self._listeners: tuple[Listener, ...] = ()
+        self._enabled = True
+        # Without a meter provider this counts nowhere, and costs nothing.
+        self._metric = metrics.get_meter("loopspan").create_counter(
+            names.RECORDER_DROPPED, unit="{run}", description="Runs that RunTrace has dropped"
+        )
+        _forked.add(self)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether spans are taken; set it to `False` to take none and pay nothing."""
+        return self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        self._enabled = value
+        if not value:
+            self._lose_open()
+
+    @property
+    def dropped(self) -> int:
+        """How many runs were dropped; `stats` says why."""
+        return sum(self.stats.dropped.values())
+
+    @property
+    def stats(self) -> RunTraceStats:
+        """How full it is, and what it has dropped so far."""
+        with self._lock:
+            dropped = dict(self._dropped)
+            return RunTraceStats(len(self._kept), self._bytes, dropped, self._events_lost)
+
+    def events(self, maxsize: int = 1000) -> RunEvents:
+        """Return a queue of events for a reader of any speed, in a thread or in a task.
+
+        `with run_trace.events() as events: for event in events`, or the same with `async`. It
+        holds at most `maxsize` events; `ValueError` below 1.
+        """
+        return RunEvents(self.subscribe, self._event_lost, maxsize)
+
+    def _event_lost(self) -> None:
+        with self._lock:
+            self._events_lost += 1
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with each event, in the thread of the run; returns a way to stop it.
@@ -91,15 +109,18 @@ class RunTrace(SpanProcessor):
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Take note of a span that starts; a `chat` span tells its request before the answer."""
-        self._guarded(span, ended=False)
+        if self._enabled:
+            self._guarded(span, ended=False)
 
     def on_end(self, span: ReadableSpan) -> None:
         """Take the whole span."""
-        self._guarded(span, ended=True)
+        if self._enabled:
+            self._guarded(span, ended=True)
 
     def shutdown(self) -> None:
-        """Keep what is there; nothing more is told to listeners."""
+        """Keep what is there; nothing more is told to listeners, open runs are `lost`."""
         self._listeners = ()
+        self._lose_open()
 
     def force_flush(self, timeout_millis: int = 30000) -> bool:
         """Return at once: spans are taken as they come."""
@@ -107,29 +128,47 @@ class RunTrace(SpanProcessor):
 
     def run(self, run_id: str) -> Run | None:
         """Return a run as far as it has come, `None` where it is unknown or was dropped."""
-        with self._lock:
-            kept = self._kept.get(run_id)
-            spans = None if kept is None else kept.records()
+        spans = self.spans(run_id)
         return read_run(spans) if spans else None
 
     def spans(self, run_id: str) -> tuple[SpanRecord, ...]:
         """Return the spans of a run as plain data, those that are still open first."""
         with self._lock:
             kept = self._kept.get(run_id)
-            return () if kept is None else tuple(kept.records())
+            copy = None if kept is None else kept.copy()
+        return () if copy is None else tuple(copy.records())
 
     def run_ids(self) -> tuple[str, ...]:
         """Return the ids of all runs that are kept, the oldest first."""
         with self._lock:
-            self._forget_old()
-            return tuple(self._kept)
+            gone = self._forget_old()
+            ids = tuple(self._kept)
+        self._count(gone)
+        return ids
 
     def runs(self) -> tuple[Run, ...]:
         """Return all runs that are kept, the oldest first."""
         with self._lock:
-            self._forget_old()
-            groups = [kept.records() for kept in self._kept.values()]
+            gone = self._forget_old()
+            copies = [kept.copy() for kept in self._kept.values()]
+        self._count(gone)
+        groups = [copy.records() for copy in copies]
         return tuple(read_run(spans) for spans in groups if spans)
+
+    def pin(self, run_id: str, pinned: bool = True) -> bool:
+        """Drop this run last, and never for its age; says whether the run is there."""
+        with self._lock:
+            kept = self._kept.get(run_id)
+            if kept is not None:
+                kept.pinned = pinned
+            return kept is not None
+
+    def drop(self, run_id: str) -> bool:
+        """Forget one run, which is not counted as dropped; says whether it was there."""
+        with self._lock:
+            kept = self._kept.pop(run_id, None)
+            self._bytes -= 0 if kept is None else kept.bytes
+            return kept is not None
 
     def clear(self) -> None:
         """Forget all runs."""
@@ -147,12 +186,18 @@ class RunTrace(SpanProcessor):
             logger.warning("a span could not be taken into RunTrace", exc_info=True)
 
     def _take(self, run_id: str, span: ReadableSpan, ended: bool) -> None:
+        # Packing is the dear part: not under the lock, and not for a run that was dropped.
+        packed = PackedSpan(span) if ended and run_id in self._kept else None
+        context = span.get_span_context()
+        span_id = 0 if context is None else context.span_id
         with self._lock:
             kept = self._kept.get(run_id)
             if kept is None:
                 if ended or not _is_run(span):
                     return  # its run was dropped while it went on
-                kept = self._kept[run_id] = _Kept(time.monotonic())
+                kept = self._kept[run_id] = KeptRun(time.monotonic())
+            elif kept.elsewhere:
+                return
             kept.touched = time.monotonic()
             listeners = self._listeners
             if not listeners:
@@ -160,29 +205,24 @@ class RunTrace(SpanProcessor):
             elif kept.fold is None:
                 kept.fold = Fold()
                 kept.fold.steps(kept.records())
-            self._keep(kept, span, ended)
-            self._shrink()
+            before = kept.bytes
+            if not ended:
+                kept.start(span_id, span)
+            else:
+                kept.end(span_id, packed or PackedSpan(span))
+                kept.lost = kept.lost and not _is_run(span)
+            self._bytes += kept.bytes - before
+            gone = self._shrink(run_id)
+        self._count(gone)
         if listeners:
             self._tell(listeners, run_id, span, kept, ended)
-
-    def _keep(self, kept: _Kept, span: ReadableSpan, ended: bool) -> None:
-        context = span.get_span_context()
-        span_id = 0 if context is None else context.span_id
-        if not ended:
-            kept.open[span_id] = span
-            return
-        kept.open.pop(span_id, None)
-        packed = PackedSpan(span)
-        kept.ended.append(packed)
-        kept.bytes += packed.bytes
-        self._bytes += packed.bytes
 
     def _tell(
         self,
         listeners: tuple[Listener, ...],
         run_id: str,
         span: ReadableSpan,
-        kept: _Kept,
+        kept: KeptRun,
         ended: bool,
     ) -> None:
         fold = kept.fold or Fold()
@@ -190,8 +230,10 @@ class RunTrace(SpanProcessor):
         step = fold.ended(record) if ended else fold.started(record)
         events = [] if step is None else [RunEvent(run_id, step=step)]
         if ended and _is_run(span):
-            kept.fold = None
-            events.append(RunEvent(run_id, run=read_run(kept.records())))
+            with self._lock:
+                kept.fold = None
+                copy = kept.copy()
+            events.append(RunEvent(run_id, run=read_run(copy.records())))
         for event in events:
             for listener in listeners:
                 try:
@@ -199,20 +241,65 @@ class RunTrace(SpanProcessor):
                 except Exception:
                     logger.warning("a listener of RunTrace failed", exc_info=True)
 
-    def _shrink(self) -> None:
-        while self._kept and (len(self._kept) > self.max_runs or self._bytes > self.max_bytes):
-            self._drop()
-        self._forget_old()
+    def _shrink(self, current: str) -> list[DropReason]:
+        gone: list[DropReason] = []
+        while self._kept and len(self._kept) > self.max_runs:
+            gone.append(self._drop(self._least(current), "runs"))
+        while self._kept and self._bytes > self.max_bytes:
+            gone.append(self._drop(self._least(current), "bytes"))
+        first = next(iter(self._kept.values()), None)
+        if first is not None and first.touched < time.monotonic() - self.max_age:
+            gone += self._forget_old()
+        return gone
 
-    def _forget_old(self) -> None:
+    def _least(self, current: str) -> str:
+        """Return the run to drop: the oldest that is over, else goes on, else is pinned."""
+        others = [(run_id, kept) for run_id, kept in self._kept.items() if run_id != current]
+        for run_id, kept in others:
+            if not kept.pinned and (kept.lost or not kept.open):
+                return run_id
+        unpinned = (run_id for run_id, kept in others if not kept.pinned)
+        return next(unpinned, others[0][0] if others else current)
+
+    def _forget_old(self) -> list[DropReason]:
         oldest = time.monotonic() - self.max_age
-        while self._kept and next(iter(self._kept.values())).touched < oldest:
-            self._drop()
+        old = [i for i, kept in self._kept.items() if kept.touched < oldest and not kept.pinned]
+        return [self._drop(run_id, "age") for run_id in old]
 
-    def _drop(self) -> None:
-        _, kept = self._kept.popitem(last=False)
-        self._bytes -= kept.bytes
-        self.dropped += 1
+    def _drop(self, run_id: str, reason: DropReason) -> DropReason:
+        self._bytes -= self._kept.pop(run_id).bytes
+        self._dropped[reason] += 1
+        return reason
+
+    def _count(self, gone: Sequence[DropReason]) -> None:
+        """Add to the metric, which may do anything and so never under the lock."""
+        for reason in gone:
+            self._metric.add(1, {"reason": reason})
+
+    def _lose_open(self) -> None:
+        with self._lock:
+            for kept in self._kept.values():
+                kept.lost = bool(kept.open)
+
+    def _begin_in_child(self) -> None:
+        """The lock may be held for ever, and what goes on, goes on in the parent."""
+        self._lock = threading.Lock()
+        self._listeners = ()
+        self._lose_open()
+        for kept in self._kept.values():
+            kept.elsewhere, kept.fold = kept.lost, None
+
+
+_forked: weakref.WeakSet[RunTrace] = weakref.WeakSet()
+
+
+def _begin_in_child() -> None:
+    for run_trace in list(_forked):
+        run_trace._begin_in_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_in_child)
 
 
 def _is_run(span: ReadableSpan) -> bool:

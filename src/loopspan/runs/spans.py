@@ -86,7 +86,9 @@ def state_of(span: SpanRecord) -> StepState:
         return "cancelled"
     if names.ERROR_TYPE in span.attributes or span.status == "error":
         return "error"
-    return "open" if span.ended_at is None else "ok"
+    if span.ended_at is not None:
+        return "ok"
+    return "lost" if span.attributes.get(names.OUTCOME) == "lost" else "open"
 
 
 def error_of(span: SpanRecord) -> StepError | None:
