@@ -14,7 +14,6 @@ from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
 from loopspan.telemetry.content import Content
 from loopspan.telemetry.export import Delivery, ExportProcessor, OtlpExporter
-from loopspan.telemetry.metric_export import exporting_meter_provider
 from loopspan.telemetry.metrics import has_meter_provider
 from loopspan.telemetry.policy import PolicyExporter
 from loopspan.telemetry.redaction import DEFAULT_REDACTION, Redaction
@@ -64,6 +63,9 @@ def export_metrics(resource: Resource | None = None) -> None:
     """Export this program's metrics as the standard variables say, unless it does so already."""
     if has_meter_provider():
         return
+    # The SDK's metrics take a while to import, and most programs have them or do not want them.
+    from loopspan.telemetry.metric_export import exporting_meter_provider
+
     provider = exporting_meter_provider(_resource() if resource is None else resource)
     if provider is not None:
         set_meter_provider(provider)
