@@ -60,6 +60,7 @@ class Reading:
                 "run": self._permitted(header, principal),
                 "steps": [self._permitted(step, principal) for step in steps],
                 "next": None if more is None else more + 1,
+                "children": self._store.children(view),
             }
         )
 

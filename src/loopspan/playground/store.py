@@ -11,9 +11,11 @@ from typing import Any
 
 from loopspan.playground.answers import Problem
 from loopspan.playground.bodies import Bodies, Hasher, Shape
+from loopspan.playground.detail import span_of
 from loopspan.playground.header import MEMORY, Source, header
 from loopspan.playground.view import RunView, parents_of
 from loopspan.runs import Run, RunTrace, read_run
+from loopspan.telemetry import semconv as names
 from loopspan.telemetry.record import SpanRecord
 
 MOST_VIEWS = 32
@@ -49,6 +51,12 @@ class Found:
         """Return the run."""
         return read_run(self.spans)
 
+    def listed(self, run: Run) -> Shape:
+        """Return the run without its steps, and the span that it was started from."""
+        agent = span_of((s for s in self.spans if _is_of(s, run)), None)
+        parent = None if agent is None else agent.parent_id
+        return {**header(run, self.source), "parent_span_id": parent}
+
 
 @dataclass(frozen=True)
 class Opened(Found):
@@ -64,7 +72,7 @@ class Opened(Found):
     @cached_property
     def header(self) -> Shape:
         """The run without its steps."""
-        return header(self.run, self.source)
+        return self.listed(self.run)
 
     def read(self) -> Run:
         return self.run
@@ -130,6 +138,15 @@ class Store:
                 self._views.popitem(last=False)
             return known[1]
 
+    def children(self, view: RunView) -> list[Shape]:
+        """Return the runs that tools of this run have started, with the step that did."""
+        steps = {step["span_id"]: step["n"] for step in view.steps if step["kind"] == "tool"}
+        return [
+            {"run_id": run["run_id"], "n": steps[run["parent_span_id"]]}
+            for run in self.headers()
+            if run["parent_span_id"] in steps and run["source"] == view.source.shape()
+        ]
+
     def opened_header(self, run_id: str) -> Shape:
         """Return a run that was read from elsewhere, without its steps."""
         found = next(o for o in reversed(self._opened.values()) if o.run.run_id == run_id)
@@ -163,10 +180,11 @@ class Store:
         for run_id in ids:
             shape = self._headers.get(("memory", run_id))
             if shape is None:
-                run = self.run_trace.run(run_id)
-                if run is None:
+                found = Found(MEMORY, self.run_trace.spans(run_id))
+                if not found.spans:
                     continue
-                shape = header(run, MEMORY)
+                run = found.read()
+                shape = found.listed(run)
                 if run.outcome != "running":
                     self._headers["memory", run_id] = shape
             yield self.labelled(shape)
@@ -210,3 +228,7 @@ class Store:
 
 
 _NO_LABEL = Label()
+
+
+def _is_of(span: SpanRecord, run: Run) -> bool:
+    return span.attributes.get(names.RUN_ID) in (None, run.run_id)
