@@ -155,6 +155,21 @@ def test_list_goes_on_page_by_page_the_newest_first() -> None:
     run_async(story())
 
 
+def test_pinned_run_is_dropped_last() -> None:
+    async def story() -> None:
+        s = served(*"123")
+        s.run_trace.max_runs = 2
+        async with client(s.app) as http:
+            pinned = (await ended(s.app, http))["run"]["run_id"]
+            await http.patch(f"/api/runs/{pinned}", json={"pinned": True})
+            await ended(s.app, http)
+            await ended(s.app, http)
+            runs = (await http.get("/api/runs")).json()["items"]
+            assert [run["pinned"] for run in runs] == [False, True]
+
+    run_async(story())
+
+
 def test_run_that_was_dropped_is_told_from_one_that_never_was() -> None:
     async def story() -> None:
         s = served("1", "2")

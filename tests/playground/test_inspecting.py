@@ -111,6 +111,8 @@ def test_label_is_kept_and_shown() -> None:
             assert changed["title"] == "Sums"
             [listed] = (await http.get("/api/runs?q=look")).json()["items"]
             assert (listed["title"], listed["pinned"], listed["note"]) == tuple(value.values())
+            listed = (await http.get("/api/runs")).json()
+            assert listed["memory"]["runs"] == 1
             wrong = await http.patch(f"/api/runs/{run_id}", json={"colour": "red"})
             assert wrong.status_code == 422
 

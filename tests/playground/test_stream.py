@@ -116,6 +116,48 @@ def test_slow_reader_gets_a_gap_and_holds_up_nobody(monkeypatch: pytest.MonkeyPa
     run_async(story())
 
 
+def test_events_that_were_lost_are_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_module, "MOST_WAITING", 1)
+
+    async def story() -> None:
+        s = served(calls("add", a=1, b=2), "3")
+        async with client(s.app) as http:
+            before = await position(http)
+            async with listening(s.app, f"topics=runs&after={before}") as stream:
+                await ended(s.app, http)
+                told = await stream.until(lambda event: event.name == "gap")
+            gap = next(event for event in told if event.name == "gap")
+            assert gap.data["why"].endswith("events were lost")
+
+    run_async(story())
+
+
+def test_event_that_cannot_be_told_is_a_gap_and_the_next_ones_are_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story() -> None:
+        s = served("1", "2")
+        async with client(s.app) as http:
+            before = await position(http)
+            query = f"topics=runs&after={before}"
+            async with listening(s.app, query) as stream:
+                with monkeypatch.context() as broken:
+                    broken.setattr(hub_module, "totals", None)
+                    s.gate.close()
+                    first = await started(http)
+                    await stream.until(lambda event: event.name == "gap")
+                s.gate.open(2)
+                await s.app.runner.finished(first)
+                run_id = (await ended(s.app, http))["run"]["run_id"]
+                told = await stream.until(
+                    lambda event: is_end(event) and event.data["run_id"] == run_id
+                )
+        assert "could not be told" in caplog.text
+        assert told
+
+    run_async(story())
+
+
 def test_ping_notices_a_reader_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """From version 2.4 of the protocol on only `send` tells."""
     monkeypatch.setattr(stream_module, "PING_SECONDS", 0.01)

@@ -114,6 +114,8 @@ class Acting:
         run_id = request.path_params["id"]
         view = await run_in_threadpool(self._store.view, run_id)
         self._store.label(run_id, {name: getattr(asked, name) for name in value})
+        if "pinned" in value:
+            self._store.run_trace.pin(run_id, asked.pinned)
         audit("label", request, run_id=run_id, fields=sorted(value))
         shape = self._store.labelled(view.header)
         self._hub.tell("run", run_id, shape)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
-import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from loopspan.playground.bodies import Shape
 from loopspan.playground.header import MEMORY, totals
-from loopspan.playground.store import Store
+from loopspan.playground.store import MOST_VIEWS, Store
 from loopspan.playground.view import RunView
 from loopspan.runs import RunEvent
+from loopspan.runs.events import RunEvents
 
-KEPT = 20_000
+logger = logging.getLogger("loopspan.playground")
+
+KEPT = 10_000
 """How many events are kept for readers that come back."""
 MOST_WAITING = 20_000
 """How many events of runs may wait for the server's loop; past that they are lost and told."""
@@ -41,12 +44,9 @@ class Hub:
         self._events: deque[Event] = deque(maxlen=KEPT)
         self._views: dict[str, RunView] = {}
         self._wakers: set[asyncio.Event] = set()
-        self._waiting: deque[RunEvent] = deque()
-        self._lost = 0
-        self._lock = threading.Lock()
-        self._scheduled = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: Callable[[], None] | None = None
+        self._heard: RunEvents | None = None
+        self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Listen from now on; does nothing where it listens already."""
@@ -58,13 +58,14 @@ class Hub:
             self._events.clear()
             self._views.clear()
             self._loop = loop
-            self._stop = self._store.run_trace.subscribe(self._heard)
+            self._heard = self._store.run_trace.events(MOST_WAITING)
+            self._task = loop.create_task(self._read(self._heard), name="playground hub")
 
     def stop(self) -> None:
         """Listen no more."""
-        if self._stop is not None:
-            self._stop()
-        self._stop = self._loop = None
+        if self._heard is not None:
+            self._heard.close()
+        self._heard = self._task = self._loop = None
 
     @property
     def readers(self) -> int:
@@ -97,35 +98,29 @@ class Hub:
         for waker in self._wakers:
             waker.set()
 
-    def _heard(self, event: RunEvent) -> None:
-        """Take an event in the thread of the run, which does not wait."""
-        loop = self._loop
-        if loop is None:
-            return
-        with self._lock:
-            if len(self._waiting) >= MOST_WAITING:
-                self._lost += 1
-                return
-            self._waiting.append(event)
-            if self._scheduled:
-                return
-            self._scheduled = True
-        try:
-            loop.call_soon_threadsafe(self._drain)
-        except RuntimeError:  # the server's loop is over
-            self._scheduled = False
+    async def _read(self, events: RunEvents) -> None:
+        """Take what happens, in the server's loop; runs never wait for it."""
+        async for event in events:
+            if event.lost:
+                self._views.clear()
+                self._gap(None, f"{event.lost} events were lost")
+            else:
+                self._take_safely(event)
+            await asyncio.sleep(0)  # requests come between two events, however many there are
 
-    def _drain(self) -> None:
-        with self._lock:
-            events, self._waiting = self._waiting, deque()
-            lost, self._lost = self._lost, 0
-            self._scheduled = False
-        for event in events:
+    def _take_safely(self, event: RunEvent) -> None:
+        """Take an event; one that cannot be taken is a gap, and the next ones are told."""
+        try:
             self._take(event)
-        if lost:
-            self._views.clear()
-            gap = {"from": self.seq + 1, "to": self.seq + 1, "why": f"{lost} events were lost"}
-            self.tell("gap", None, gap)
+        except Exception:
+            logger.exception("an event of a run could not be told")
+            self._views.pop(event.run_id, None)
+            self._gap(event.run_id, "an event could not be told")
+
+    def _gap(self, run_id: str | None, why: str) -> None:
+        """Tell readers to load the run again, or all of them."""
+        told = {} if run_id is None else {"run_id": run_id}
+        self.tell("gap", run_id, {**told, "from": self.seq + 1, "to": self.seq + 1, "why": why})
 
     def _take(self, event: RunEvent) -> None:
         view = self._views.get(event.run_id)
@@ -157,10 +152,13 @@ class Hub:
         run = self._store.run_trace.run(run_id)
         if run is None:
             return None
+        if len(self._views) >= MOST_VIEWS:
+            # A run that was dropped while it went on has no end.
+            kept = set(self._store.run_trace.run_ids())
+            self._views = {each: view for each, view in self._views.items() if each in kept}
         view = self._views[run_id] = RunView(run, MEMORY, self._store.hasher)
         if why is not None:
-            gap = {"run_id": run_id, "from": self.seq + 1, "to": self.seq + 1, "why": why}
-            self.tell("gap", run_id, gap)
+            self._gap(run_id, why)
             return view
         self.tell("run", run_id, self._header(view, over=run.outcome != "running"))
         for step in view.steps:

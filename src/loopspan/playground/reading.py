@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import asdict
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -38,13 +39,15 @@ class Reading:
         after = query.get("cursor")
         start = 0 if after is None else _position(found, *parts_of(after, 2))
         items, more = page(found, start, max(limit, 1))
+        stats = self._store.run_trace.stats
         last = items[-1] if items else None
         return Answer(
             {
                 "items": [self._permitted(each, principal) for each in items],
                 "next": None if more is None or last is None else cursor(*_mark(last)),
                 "total_known": len(found),
-                "dropped": self._store.run_trace.dropped,
+                "dropped": sum(stats.dropped.values()),
+                "memory": asdict(stats),
                 "seq": self._hub.seq,
             }
         )

@@ -133,7 +133,7 @@ class _Reader:
     def _wants(self, event: Event) -> bool:
         if event.run_id is None or f"run:{event.run_id}" in self._topics:
             return True
-        return "runs" in self._topics and event.name in ("run", "end")
+        return "runs" in self._topics and event.name in ("run", "end", "gap")
 
     def _permitted(self, event: Event) -> Shape:
         data = event.data
