@@ -11,8 +11,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
 
+from loopspan.telemetry import semconv as names
 from tests.cli.command import COMMAND, PATIENCE, loopspan
+from tests.servers import Answer, playing
 
 CATALOGUE = str(Path(__file__).parents[2] / "examples" / "catalogue" / "loopspan.toml")
 OWN = {"x-playground": "1", "sec-fetch-site": "same-origin"}
@@ -51,8 +56,8 @@ def test_link_logs_in_once_and_opens_the_run_that_was_asked_for() -> None:
             assert http.get("").headers["content-type"].startswith("text/html")
             assert http.get("api/boot").status_code == 401
             assert http.post("login", json={"code": shown.code}).status_code == 204
-            names = [each["name"] for each in http.get("api/boot").json()["configurations"]]
-            assert names == ["plain", "shop"]
+            offered = [each["name"] for each in http.get("api/boot").json()["configurations"]]
+            assert offered == ["plain", "shop"]
             run = http.get(f"api/runs/{shown.run_id}").json()["run"]
             assert (run["configuration"], run["title"]) == ("shop", "Where is 1002?")
         with httpx.Client(base_url=shown.url, headers=OWN) as http:
@@ -70,14 +75,14 @@ def test_steps_arrive_live_and_an_open_stream_does_not_hold_up_the_end() -> None
             run_id = answer.json()["runs"][0]["run_id"]
             query = {"topics": f"run:{run_id}", "after": after}
             with http.stream("GET", "api/stream", params=query) as stream:
-                names = []
+                told = []
                 for line in stream.iter_lines():
                     if line.startswith("event: "):
-                        names.append(line.removeprefix("event: "))
-                    if names[-1:] == ["end"]:
+                        told.append(line.removeprefix("event: "))
+                    if told[-1:] == ["end"]:
                         break
-                assert names[0] == "run"
-                assert "step" in names
+                assert told[0] == "run"
+                assert "step" in told
                 shown.process.send_signal(signal.SIGINT)
                 assert shown.process.wait(PATIENCE) in (0, 130)
 
@@ -122,3 +127,19 @@ def test_page_answers_to_the_name_that_it_prints(host: str) -> None:
         port = shown.url.rstrip("/").rpartition(":")[2]
         headers = {"host": f"evil.example:{port}"}
         assert httpx.get(shown.url, headers=headers).status_code == 421
+
+
+def test_metrics_of_its_runs_go_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    with playing([Answer(200, "application/x-protobuf", b"")] * 9) as server:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", f"{server.url}/v1/metrics")
+        with page("--catalogue", CATALOGUE, "--config", "shop", "--prompt", "Hello") as shown:
+            shown.process.send_signal(signal.SIGINT)
+            shown.process.wait(PATIENCE)
+
+    sent = ExportMetricsServiceRequest.FromString(server.bodies[-1])
+    [resource] = sent.resource_metrics
+    [runs] = [m for s in resource.scope_metrics for m in s.metrics if m.name == names.RUNS]
+    [point] = runs.sum.data_points
+    labels = {each.key: each.value.string_value for each in point.attributes}
+    assert point.as_int == 1
+    assert labels == {names.AGENT_NAME: "shop", names.OUTCOME: "completed"}
