@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import webbrowser
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -108,10 +109,17 @@ def playground(settings: PlaygroundSettings) -> int:
             # Standard error, as what tools print goes there too: no pipe takes these secrets along.
             say("open", link)
             say("note", f"it works once; programs send 'Authorization: Bearer {token}' to {url}")
-            if settings.open_browser:
+            if settings.open_browser and has_desktop():
                 webbrowser.open(link)
 
         return serve(app, listening, announce)
+
+
+def has_desktop() -> bool:
+    """Whether a browser has somewhere to open; one inside the terminal could not show the page."""
+    if sys.platform in ("darwin", "win32") or variable("BROWSER"):
+        return True
+    return bool(variable("DISPLAY") or variable("WAYLAND_DISPLAY"))
 
 
 def address(host: str, listening: socket.socket) -> str:
