@@ -20,6 +20,7 @@ REAL = f'{label(names.OUTCOME)}!="dry_run"'
 CUT = f'{label(names.OUTCOME)}=~"max_rounds|budget_.*|length"'
 FAILED = f'{label(names.OUTCOME)}=~"error|blocked"'
 EACH_AGENT = f"{{{{{label(names.AGENT_NAME)}}}}}"
+REASON = f"{{{{{label(names.DROP_REASON)}}}}}"
 SHOWN = (names.COST_USD, names.AGENT_NAME, names.ROUNDS, names.OUTCOME, names.RUN_ID)
 
 
@@ -38,6 +39,10 @@ def _seconds(q: float, window: str, *by: str) -> str:
 
 def _cost(window: str, *by: str) -> str:
     return summed(series(names.COST_USD, every=AGENT), window, by)
+
+
+def _lost(metric: str) -> str:
+    return summed(series(metric, every=SERVICE), STEP, (names.DROP_REASON,))
 
 
 def runs() -> JSON:
@@ -122,10 +127,10 @@ def runs() -> JSON:
         bars(
             "Lost by the recorder and the export",
             [
-                Query(summed(series(names.RECORDER_DROPPED, every=SERVICE), STEP), "recorder"),
-                Query(summed(series(names.EXPORT_DROPPED, every=SERVICE), STEP), "export"),
+                Query(_lost(names.RECORDER_DROPPED), f"recorder: {REASON}"),
+                Query(_lost(names.EXPORT_DROPPED), f"export: {REASON}"),
             ],
-            "Not in a trace, though counted above.",
+            "Runs that a RunTrace gave up, spans that were not exported; counted above anyway.",
         ),
     ]
     tables = [

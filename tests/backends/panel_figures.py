@@ -14,6 +14,7 @@ Figures: TypeAlias = Mapping[Labels, float]
 By: TypeAlias = Callable[[ReadableSpan], tuple[str, str | None]]
 
 ALL: Labels = frozenset()
+QUEUE_FULL: Labels = frozenset({(names.DROP_REASON, "queue_full")})
 KNOWN_TOOLS = {"look", "fail"}
 
 
@@ -94,8 +95,8 @@ def runs(spans: Sequence[ReadableSpan], dropped: Mapping[str, float]) -> Table:
         ("timeseries", "Rounds a run"): [mean(names.ROUNDS, agent)],
         ("timeseries", "Tool calls a run"): [mean(names.TOOL_CALLS, agent)],
         ("timeseries", "Lost by the recorder and the export"): [
-            {ALL: dropped[names.RECORDER_DROPPED]},
-            {ALL: dropped[names.EXPORT_DROPPED]},
+            {QUEUE_FULL: dropped[names.RECORDER_DROPPED]},
+            {QUEUE_FULL: dropped[names.EXPORT_DROPPED]},
         ],
     }
 

@@ -1,11 +1,16 @@
 """A Collector that is killed and comes back: no span is lost, and no run has waited for it."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import pytest
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from loopspan import ToolLoop, tool
+from loopspan.telemetry.export import ExportProcessor, OtlpExporter
+from loopspan.telemetry.export.settings import Settings
 from loopspan.testing import Captured, ScriptedModel, calls, capture
 from tests.backends.jaeger_server import Jaeger
 from tests.backends.ops_stack import Stack
@@ -22,12 +27,20 @@ def look() -> str:
     return "nothing yet"
 
 
-def exporting(captured: Captured, stack: Stack) -> BatchSpanProcessor:
-    """Export by HTTP, with the patience that the compose file gives an application."""
+def sdks(stack: Stack) -> BatchSpanProcessor:
+    """OpenTelemetry's own, with the patience that the guide asks for."""
     exporter = OTLPSpanExporter(endpoint=f"{stack.http}/v1/traces", timeout=PATIENCE)
-    processor = BatchSpanProcessor(exporter, schedule_delay_millis=50)
-    captured.provider.add_span_processor(processor)
-    return processor
+    return BatchSpanProcessor(exporter, schedule_delay_millis=50)
+
+
+def ours(stack: Stack) -> ExportProcessor:
+    """What `configure()` makes."""
+    exporter = OtlpExporter(given=Settings(f"{stack.http}/v1/traces"), base_delay=0.1)
+    return ExportProcessor(exporter)
+
+
+each_export = pytest.mark.parametrize("export", [sdks, ours])
+Export: TypeAlias = Callable[[Stack], SpanProcessor]
 
 
 def run(captured: Captured) -> str:
@@ -60,11 +73,15 @@ def has_each(jaeger: Jaeger, spans: list[ReadableSpan], traces: list[str]) -> bo
     return True
 
 
-def test_a_collector_killed_in_mid_run_loses_nothing_and_stops_nobody(backends: Stack) -> None:
+@each_export
+def test_a_collector_killed_in_mid_run_loses_nothing_and_stops_nobody(
+    backends: Stack, export: Export
+) -> None:
     """All runs have ended before the Collector is back, so none of them has waited for it."""
-    stack = backends.beside("killed")
+    stack = backends.beside(f"killed-{export.__name__}")
     with capture() as captured:
-        processor = exporting(captured, stack)
+        processor = export(stack)
+        captured.provider.add_span_processor(processor)
         traces: list[str] = []
         with stack.killed_collector():
             traces += [run(captured) for _ in range(20)]
@@ -77,15 +94,19 @@ def test_a_collector_killed_in_mid_run_loses_nothing_and_stops_nobody(backends: 
             assert has_each(stack.stripped, captured.spans, traces)
 
 
-def test_what_the_collector_had_taken_survives_it(backends: Stack) -> None:
+@each_export
+def test_what_the_collector_had_taken_survives_it(backends: Stack, export: Export) -> None:
     """Jaeger is away; the spans lie in the queue on disk when the Collector is killed."""
-    stack = backends.beside("full-queue", JAEGER_ENDPOINT=f"127.0.0.1:{free_port()}")
+    stack = backends.beside(f"filled-{export.__name__}", JAEGER_ENDPOINT=f"127.0.0.1:{free_port()}")
     with capture() as captured:
-        processor = exporting(captured, stack)
+        processor = export(stack)
+        captured.provider.add_span_processor(processor)
         with stack.killed_collector():
             traces = [run(captured) for _ in range(10)]
             assert processor.force_flush(PATIENCE * 1000)
-        again = backends.beside("emptied", QUEUE_FOLDER=stack.env["QUEUE_FOLDER"])
+        again = backends.beside(
+            f"emptied-{export.__name__}", QUEUE_FOLDER=stack.env["QUEUE_FOLDER"]
+        )
 
         with again.collector():
             assert has_each(backends.full, captured.spans, traces)

@@ -50,17 +50,17 @@ def asked(ops: Stack) -> Iterator[Asked]:
     reader = PeriodicExportingMetricReader(exporter, export_interval_millis=float("inf"))
     resource = Resource({"service.name": "scripted", "service.instance.id": "one"})
     metrics = MeterProvider([reader], resource, shutdown_on_exit=False)
-    meter = metrics.get_meter("drops")
+    meter, reason = metrics.get_meter("drops"), {names.DROP_REASON: "queue_full"}
     with capture() as captured:
         spans = OTLPSpanExporter(endpoint=f"{ops.http}/v1/traces")
         captured.provider.add_span_processor(BatchSpanProcessor(spans))
         for name, count in DROPPED.items():
-            meter.create_counter(name).add(count - 1)
+            meter.create_counter(name).add(count - 1, reason)
         make_runs(captured.provider, metrics)
         metrics.force_flush()
         ops.prometheus.wait_for(METRICS[names.RUNS])
         for name in DROPPED:
-            meter.create_counter(name).add(1)
+            meter.create_counter(name).add(1, reason)
         make_runs(captured.provider, metrics)
         metrics.force_flush()
         captured.provider.force_flush()

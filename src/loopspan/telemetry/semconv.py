@@ -97,7 +97,10 @@ FINISH_REASON = "gen_ai.response.finish_reason"
 CHAT_RETRIES = "loopspan.chat.retries"
 COST_UNKNOWN = "loopspan.cost.unknown"
 RECORDER_DROPPED = "loopspan.recorder.dropped"
+"""Runs, by `reason`."""
 EXPORT_DROPPED = "loopspan.export.dropped"
+"""Spans, by `reason`."""
+DROP_REASON = "reason"
 
 # Exceptions (conventions, docs/exceptions)
 EXCEPTION_EVENT = "exception"
@@ -160,6 +163,3 @@ CONTENT_ATTRIBUTES = frozenset(
     }
 )
 """Attributes that hold what people, models and tools wrote; absent unless content is asked for."""
-
-EXPORT_DROPPED = "loopspan.export.dropped"
-"""A counter of spans, by `reason`."""
