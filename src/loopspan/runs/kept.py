@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from opentelemetry.sdk.trace import ReadableSpan
 
 from loopspan.runs.fold import Fold
-from loopspan.runs.packed import PackedSpan, events_weight, weight
+from loopspan.runs.packed import PackedSpan, weight
+from loopspan.runs.reader import read_run, read_runs
+from loopspan.runs.steps import Run
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.record import SpanRecord
 
@@ -32,20 +34,14 @@ class RunTraceStats:
 
 
 @dataclass(slots=True)
-class _Open:
-    """A span that goes on; its events are weighed once each."""
-
-    span: ReadableSpan
-    bytes: int
-    events: int = 0
-
-
-@dataclass(slots=True)
 class KeptRun:
-    """The spans of one run."""
+    """The spans of one run, or of one trace of another instrumentation."""
 
     touched: float
-    open: dict[int, _Open] = field(default_factory=dict)
+    foreign: bool = False
+    """Whether these are the spans of a trace that another instrumentation made."""
+    open: dict[int, tuple[ReadableSpan, int]] = field(default_factory=dict)
+    """Spans that go on, and what they weighed when they started."""
     ended: list[PackedSpan] = field(default_factory=list)
     bytes: int = 0
     pinned: bool = False
@@ -56,36 +52,32 @@ class KeptRun:
     fold: Fold | None = None
     """What listeners have been told so far; there while somebody listens and the run goes on."""
 
-    def start(self, span_id: int, span: ReadableSpan) -> None:
-        """Take a span that starts."""
-        self._weigh_open()
-        weighed = weight(span)
-        self.open[span_id] = _Open(span, weighed)
+    def start(self, span_id: int, span: ReadableSpan, told: Mapping[str, Any]) -> None:
+        """Take a span that starts, with these attributes."""
+        weighed = weight(told)
+        self.open[span_id] = (span, weighed)
         self.bytes += weighed
 
     def end(self, span_id: int, packed: PackedSpan) -> None:
         """Take the whole span."""
         before = self.open.pop(span_id, None)
-        self.bytes += packed.bytes - (0 if before is None else before.bytes)
+        self.bytes += packed.bytes - (0 if before is None else before[1])
         self.ended.append(packed)
-        self._weigh_open()
-
-    def _weigh_open(self) -> None:
-        for each in self.open.values():
-            events = each.span.events
-            if len(events) > each.events:
-                more = events_weight(events[each.events :])
-                each.events = len(events)
-                each.bytes += more
-                self.bytes += more
 
     def copy(self) -> KeptRun:
         """Return what it is now; quick, so that its spans can be read while it goes on."""
         return replace(self, open=dict(self.open), ended=list(self.ended), fold=None)
 
+    def runs(self) -> tuple[Run, ...]:
+        """Return what these spans tell; those of another instrumentation may tell of several."""
+        spans = self.records()
+        if self.foreign:
+            return read_runs(spans)
+        return (read_run(spans),) if spans else ()
+
     def records(self) -> list[SpanRecord]:
         """Return the spans as readers take them."""
-        still_open = [PackedSpan(each.span).record() for each in self.open.values()]
+        still_open = [PackedSpan(span).record() for span, _ in self.open.values()]
         if self.lost:
             still_open = [_lost(each) for each in still_open]
         return still_open + [span.record() for span in self.ended]

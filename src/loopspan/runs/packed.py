@@ -47,24 +47,27 @@ class PackedSpan:
         "bytes",
     )
 
-    def __init__(self, span: ReadableSpan) -> None:
+    def __init__(self, span: ReadableSpan, told: Mapping[str, Any] | None = None) -> None:
+        """Take a span; `told` are its attributes where they have been taken already."""
         context, parent = span.get_span_context(), span.parent
-        attributes = span.attributes or {}
-        keys = tuple(attributes)
-        self._names = _shared(keys)
-        self._values = tuple([attributes[key] for key in keys])
+        told = attributes_of(span) if told is None else told
+        self._names = _shared(tuple(told))
+        self._values = tuple(told.values())
         self._name = span.name
         self._trace_id = 0 if context is None else context.trace_id
         self._span_id = 0 if context is None else context.span_id
         self._parent_id = 0 if parent is None else parent.span_id
         self._started_at = span.start_time or 0
         self._ended_at = span.end_time
+        events = span.events
         self._events = tuple(
-            [SpanEvent(e.name, e.timestamp, dict(e.attributes or {})) for e in span.events]
+            [SpanEvent(e.name, e.timestamp, dict(e.attributes or {})) for e in events]
         )
         self._status = _STATES[span.status.status_code]
         self._message = span.status.description
-        self.bytes = _SPAN_BYTES + _texts(self._values) + events_weight(span.events)
+        self.bytes = _SPAN_BYTES + _texts(self._values)
+        if events:
+            self.bytes += _events_weight(events)
 
     def record(self) -> SpanRecord:
         """Return the span as readers take it."""
@@ -82,14 +85,23 @@ class PackedSpan:
         )
 
 
-def weight(span: ReadableSpan) -> int:
-    """Return what a span without its events weighs in bytes, before it has ended."""
-    return _SPAN_BYTES + _texts(tuple((span.attributes or {}).values()))
+def attributes_of(span: ReadableSpan) -> Mapping[str, Any]:
+    """Return the attributes of a span as they are now, as a dictionary of their own."""
+    attributes = span.attributes
+    if not attributes:
+        return {}
+    # The SDK's own mapping copies itself at once, and gives each item under a lock.
+    copy = getattr(attributes, "copy", None)
+    return dict(attributes) if copy is None else copy()
 
 
-def events_weight(events: Iterable[Event]) -> int:
-    """Return what these events of a span weigh in bytes."""
-    return sum(_EVENT_BYTES + _texts(tuple((e.attributes or {}).values())) for e in events)
+def weight(told: Mapping[str, Any]) -> int:
+    """Return what a span with these attributes weighs in bytes, before it has ended."""
+    return _SPAN_BYTES + _texts(told.values())
+
+
+def _events_weight(events: Iterable[Event]) -> int:
+    return sum(_EVENT_BYTES + _texts((e.attributes or {}).values()) for e in events)
 
 
 def _shared(keys: tuple[str, ...]) -> tuple[str, ...]:
@@ -98,5 +110,15 @@ def _shared(keys: tuple[str, ...]) -> tuple[str, ...]:
     return _NAMES.setdefault(keys, keys)
 
 
-def _texts(values: tuple[Any, ...]) -> int:
-    return sum([getsizeof(value) for value in values if isinstance(value, str)])
+def _texts(values: Iterable[Any]) -> int:
+    weighed = 0
+    for value in values:
+        if type(value) is str:
+            size = len(value)
+            # Whether a short text is of narrow characters is not worth asking.
+            weighed += _TEXT_BYTES + size if size < _SHORT else getsizeof(value)
+    return weighed
+
+
+_TEXT_BYTES = getsizeof("")
+_SHORT = 64

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
 
 from loopspan.runs import values
 from loopspan.runs.fold import Fold
@@ -73,6 +73,27 @@ def read_run(spans: Sequence[SpanRecord]) -> Run:
         steps=steps,
         missing=missing,
     )
+
+
+_MARKERS = frozenset(
+    {
+        names.OPERATION_NAME,
+        names.PROVIDER_NAME,
+        names.REQUEST_MODEL,
+        "ai.operationId",
+        "gen_ai.system",
+        "langfuse.observation.type",
+        "llm.request.type",
+        "openinference.span.kind",
+        "traceloop.span.kind",
+    }
+)
+"""Names of which a span of a generative AI has at least one, whoever made it."""
+
+
+def is_genai(attributes: Mapping[str, Any]) -> bool:
+    """Return whether a span with these attributes tells of a generative AI."""
+    return not _MARKERS.isdisjoint(attributes)
 
 
 def _count(steps: Iterable[RunStep], kind: str) -> int:

@@ -8,7 +8,8 @@ import threading
 import time
 import weakref
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from opentelemetry import metrics
 from opentelemetry.context import Context
@@ -17,8 +18,8 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from loopspan.runs.events import Listener, RunEvent, RunEvents
 from loopspan.runs.fold import Fold
 from loopspan.runs.kept import DropReason, KeptRun, RunTraceStats
-from loopspan.runs.packed import PackedSpan
-from loopspan.runs.reader import read_run
+from loopspan.runs.packed import PackedSpan, attributes_of
+from loopspan.runs.reader import is_genai
 from loopspan.runs.steps import Run
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.record import SpanRecord
@@ -31,7 +32,8 @@ class RunTrace(SpanProcessor):
 
     It keeps at most `max_runs` runs, `max_bytes` bytes and `max_age` seconds; past that it drops
     the oldest whole run and counts it: one that is over before one that goes on, a pinned one last.
-    It never raises into the traced program. A run whose process was forked, or whose provider was
+    Spans of other instrumentations are kept by trace, where they are of a generative AI. It never
+    raises into the traced program. A run whose process was forked, or whose provider was
     shut down, before it ended is `lost`.
     """
 
@@ -128,23 +130,28 @@ class RunTrace(SpanProcessor):
 
     def run(self, run_id: str) -> Run | None:
         """Return a run as far as it has come, `None` where it is unknown or was dropped."""
-        spans = self.spans(run_id)
-        return read_run(spans) if spans else None
+        kept = self._copy(run_id)
+        runs = () if kept is None else kept.runs()
+        return next((run for run in runs if run.run_id == run_id), None)
 
     def spans(self, run_id: str) -> tuple[SpanRecord, ...]:
         """Return the spans of a run as plain data, those that are still open first."""
+        kept = self._copy(run_id)
+        return () if kept is None else tuple(kept.records())
+
+    def _copy(self, run_id: str) -> KeptRun | None:
         with self._lock:
-            kept = self._kept.get(run_id)
-            copy = None if kept is None else kept.copy()
-        return () if copy is None else tuple(copy.records())
+            kept = self._kept.get(_key_of(run_id))
+            return None if kept is None else kept.copy()
 
     def run_ids(self) -> tuple[str, ...]:
         """Return the ids of all runs that are kept, the oldest first."""
         with self._lock:
             gone = self._forget_old()
-            ids = tuple(self._kept)
+            copies = [(k, v.copy() if v.foreign else None) for k, v in self._kept.items()]
         self._count(gone)
-        return ids
+        ids = [[key] if kept is None else [r.run_id for r in kept.runs()] for key, kept in copies]
+        return tuple(run_id for several in ids for run_id in several)
 
     def runs(self) -> tuple[Run, ...]:
         """Return all runs that are kept, the oldest first."""
@@ -152,13 +159,12 @@ class RunTrace(SpanProcessor):
             gone = self._forget_old()
             copies = [kept.copy() for kept in self._kept.values()]
         self._count(gone)
-        groups = [copy.records() for copy in copies]
-        return tuple(read_run(spans) for spans in groups if spans)
+        return tuple(run for copy in copies for run in copy.runs())
 
     def pin(self, run_id: str, pinned: bool = True) -> bool:
         """Drop this run last, and never for its age; says whether the run is there."""
         with self._lock:
-            kept = self._kept.get(run_id)
+            kept = self._kept.get(_key_of(run_id))
             if kept is not None:
                 kept.pinned = pinned
             return kept is not None
@@ -166,7 +172,7 @@ class RunTrace(SpanProcessor):
     def drop(self, run_id: str) -> bool:
         """Forget one run, which is not counted as dropped; says whether it was there."""
         with self._lock:
-            kept = self._kept.pop(run_id, None)
+            kept = self._kept.pop(_key_of(run_id), None)
             self._bytes -= 0 if kept is None else kept.bytes
             return kept is not None
 
@@ -178,28 +184,35 @@ class RunTrace(SpanProcessor):
 
     def _guarded(self, span: ReadableSpan, *, ended: bool) -> None:
         try:
-            attributes = span.attributes
-            run_id = None if attributes is None else attributes.get(names.RUN_ID)
+            told = attributes_of(span)
+            run_id = told.get(names.RUN_ID)
             if isinstance(run_id, str):
-                self._take(run_id, span, ended)
+                self._take(run_id, span, told, ended, foreign=False)
+            elif is_genai(told):
+                context = span.get_span_context()
+                trace_id = 0 if context is None else context.trace_id
+                self._take(f"{trace_id:032x}", span, told, ended, foreign=True)
         except Exception:
             logger.warning("a span could not be taken into RunTrace", exc_info=True)
 
-    def _take(self, run_id: str, span: ReadableSpan, ended: bool) -> None:
+    def _take(
+        self, key: str, span: ReadableSpan, told: Mapping[str, Any], ended: bool, *, foreign: bool
+    ) -> None:
+        is_run = told.get(names.OPERATION_NAME) == names.INVOKE_AGENT
         # Packing is the dear part: not under the lock, and not for a run that was dropped.
-        packed = PackedSpan(span) if ended and run_id in self._kept else None
+        packed = PackedSpan(span, told) if ended and (foreign or key in self._kept) else None
         context = span.get_span_context()
         span_id = 0 if context is None else context.span_id
         with self._lock:
-            kept = self._kept.get(run_id)
+            kept = self._kept.get(key)
             if kept is None:
-                if ended or not _is_run(span):
+                if not foreign and (ended or not is_run):
                     return  # its run was dropped while it went on
-                kept = self._kept[run_id] = KeptRun(time.monotonic())
+                kept = self._kept[key] = KeptRun(time.monotonic(), foreign)
             elif kept.elsewhere:
                 return
             kept.touched = time.monotonic()
-            listeners = self._listeners
+            listeners = () if foreign else self._listeners
             if not listeners:
                 kept.fold = None
             elif kept.fold is None:
@@ -207,33 +220,34 @@ class RunTrace(SpanProcessor):
                 kept.fold.steps(kept.records())
             before = kept.bytes
             if not ended:
-                kept.start(span_id, span)
+                kept.start(span_id, span, told)
             else:
-                kept.end(span_id, packed or PackedSpan(span))
-                kept.lost = kept.lost and not _is_run(span)
+                kept.end(span_id, packed or PackedSpan(span, told))
+                kept.lost = kept.lost and not is_run
             self._bytes += kept.bytes - before
-            gone = self._shrink(run_id)
-        self._count(gone)
+            gone = self._shrink(key)
+        if gone:
+            self._count(gone)
         if listeners:
-            self._tell(listeners, run_id, span, kept, ended)
+            self._tell(listeners, key, packed or PackedSpan(span, told), kept, ended and is_run)
 
     def _tell(
         self,
         listeners: tuple[Listener, ...],
         run_id: str,
-        span: ReadableSpan,
+        packed: PackedSpan,
         kept: KeptRun,
-        ended: bool,
+        over: bool,
     ) -> None:
         fold = kept.fold or Fold()
-        record = PackedSpan(span).record()
-        step = fold.ended(record) if ended else fold.started(record)
+        record = packed.record()
+        step = fold.started(record) if record.ended_at is None else fold.ended(record)
         events = [] if step is None else [RunEvent(run_id, step=step)]
-        if ended and _is_run(span):
+        if over:
             with self._lock:
                 kept.fold = None
                 copy = kept.copy()
-            events.append(RunEvent(run_id, run=read_run(copy.records())))
+            events += [RunEvent(run_id, run=run) for run in copy.runs()]
         for event in events:
             for listener in listeners:
                 try:
@@ -302,5 +316,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_in_child)
 
 
-def _is_run(span: ReadableSpan) -> bool:
-    return (span.attributes or {}).get(names.OPERATION_NAME) == names.INVOKE_AGENT
+def _key_of(run_id: str) -> str:
+    """Return under which key a run is kept: those of another's trace are kept together."""
+    trace_id, dash, span_id = run_id.partition("-")
+    return trace_id if dash and len(trace_id) == 32 and len(span_id) == 16 else run_id
