@@ -56,3 +56,19 @@ def test_configure_without_limit_and_redaction_exports_all() -> None:
 def test_a_policy_that_cannot_be_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="max_attribute_bytes is 0"):
         exporting_processor("full", max_attribute_bytes=0)
+
+
+def test_a_run_trace_beside_the_export_tells_what_is_not_delivered() -> None:
+    program = """
+from loopspan import RunTrace, ToolLoop, configure
+
+run_trace = RunTrace()
+provider = configure(processors=(run_trace,), metrics=False)
+ToolLoop("demo:").run("Hello")
+provider.shutdown()
+assert run_trace.stats.export_dropped == {"refused": 2}, run_trace.stats
+"""
+    with playing([Answer(401, "text/plain", b"")]) as server:
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "LOOPSPAN_"))}
+        env["OTEL_EXPORTER_OTLP_ENDPOINT"] = server.url
+        subprocess.run([sys.executable, "-c", program], env=env, check=True, timeout=60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from opentelemetry.sdk.trace import ReadableSpan
 
@@ -24,13 +24,24 @@ class RunTraceStats:
     """How full a `RunTrace` is, and what it has dropped so far.
 
     `bytes` is an estimate of what the kept runs weigh; `events_lost` counts what readers of
-    `events()` were too slow for.
+    `events()` were too slow for; `export_dropped` the spans that the watched exports did not
+    deliver, by reason.
     """
 
     runs: int
     bytes: int
     dropped: Mapping[DropReason, int]
     events_lost: int
+    export_dropped: Mapping[str, int] = field(default_factory=dict)
+
+
+class Exports(Protocol):
+    """An export that counts what it drops, such as a `Delivery`."""
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """How many spans were not exported, by reason."""
+        ...
 
 
 @dataclass(slots=True)
@@ -62,6 +73,8 @@ class KeptRun:
         """Take the whole span."""
         before = self.open.pop(span_id, None)
         self.bytes += packed.bytes - (0 if before is None else before[1])
+        if not self.open:
+            self.open = {}  # one that has held something keeps the room for it
         self.ended.append(packed)
 
     def copy(self) -> KeptRun:

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
 from loopspan.runs.events import Listener, RunEvent, RunEvents
 from loopspan.runs.fold import Fold
-from loopspan.runs.kept import DropReason, KeptRun, RunTraceStats
+from loopspan.runs.kept import DropReason, Exports, KeptRun, RunTraceStats
 from loopspan.runs.packed import PackedSpan, attributes_of
 from loopspan.runs.reader import is_genai
 from loopspan.runs.steps import Run
@@ -49,6 +49,7 @@ class RunTrace(SpanProcessor):
         self.max_age = max_age
         self._dropped: Counter[DropReason] = Counter()
         self._events_lost = 0
+        self._exports: tuple[Exports, ...] = ()
         self._kept: OrderedDict[str, KeptRun] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
@@ -79,9 +80,17 @@ class RunTrace(SpanProcessor):
     @property
     def stats(self) -> RunTraceStats:
         """How full it is, and what it has dropped so far."""
+        lost: Counter[str] = Counter()
+        for export in self._exports:
+            lost.update(export.dropped)
         with self._lock:
             dropped = dict(self._dropped)
-            return RunTraceStats(len(self._kept), self._bytes, dropped, self._events_lost)
+            kept, size = len(self._kept), self._bytes
+            return RunTraceStats(kept, size, dropped, self._events_lost, dict(lost))
+
+    def watch(self, export: Exports) -> None:
+        """Tell in `stats` what this export does not deliver; `configure()` does so by itself."""
+        self._exports = (*self._exports, export)
 
     def events(self, maxsize: int = 1000) -> RunEvents:
         """Return a queue of events for a reader of any speed, in a thread or in a task.

@@ -53,6 +53,10 @@ def configure(
     exporting = exporting_processor(content, max_attribute_bytes=max_attribute_bytes, redact=redact)
     if exporting is not None:
         provider.add_span_processor(exporting)
+        for processor in processors:
+            watch = getattr(processor, "watch", None)  # a RunTrace tells what is not exported
+            if watch is not None:
+                watch(exporting.delivery)
     if metrics:
         export_metrics(provider.resource)
     trace.set_tracer_provider(provider)
