@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from loopspan.playground import store
 from loopspan.testing import calls
 from tests.playground.served import Served, client, ended, run_async, served
 from tests.servers import Answer as HttpAnswer
@@ -33,6 +34,24 @@ def test_step_tells_every_attribute_of_its_span() -> None:
             assert step["attributes"]["loopspan.round"] == 1
             absent = await http.get(f"/api/runs/{run_id}/steps/6")
             assert (absent.status_code, absent.json()["error"]["code"]) == (404, "unknown_step")
+
+    run_async(story())
+
+
+def test_long_attribute_is_a_reference_that_lasts_as_long_as_its_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story() -> None:
+        s = served("first", "second")
+        async with client(s.app) as http:
+            run_id, _ = await added(s, http, prompt="a long question " * 400)
+            step = (await http.get(f"/api/runs/{run_id}/steps/1")).json()
+            ref = step["attributes"]["gen_ai.input.messages"]
+            monkeypatch.setattr(store, "MOST_VIEWS", 0)  # as if many others were opened since
+            body = await http.get(f"/api/blobs/{ref['h']}?run={run_id}&limit=262144")
+            assert body.status_code == 200
+            assert "a long question a long question" in body.text
+            assert int(body.headers["x-total"]) == ref["bytes"]
 
     run_async(story())
 

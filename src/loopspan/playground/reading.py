@@ -88,7 +88,7 @@ class Reading:
         h = request.path_params["h"]
         if _HASH.fullmatch(h) is None:
             raise Problem(404, "not_found", "a body is named by 32 hexadecimal digits")
-        body = self._store.body(h, request.query_params.get("run"))
+        body = self._store.body(h, *_run_of(request))
         download = request.query_params.get("download") == "1"
         headers = {
             "content-security-policy": "default-src 'none'; sandbox",
@@ -113,6 +113,10 @@ class Reading:
 
     def _refs(self, refs: Iterable[Shape], principal: Principal) -> list[Shape]:
         return [self._permitted(ref, principal) for ref in refs]
+
+
+def _run_of(request: Request) -> tuple[str | None, str | None]:
+    return request.query_params.get("run"), request.query_params.get("source")
 
 
 def _principal(request: Request) -> Principal:

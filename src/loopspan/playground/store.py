@@ -11,7 +11,7 @@ from typing import Any
 
 from loopspan.playground.answers import Problem
 from loopspan.playground.bodies import Bodies, Hasher, Shape
-from loopspan.playground.detail import span_of
+from loopspan.playground.detail import detail, span_of
 from loopspan.playground.header import MEMORY, Source, header
 from loopspan.playground.view import RunView, parents_of
 from loopspan.runs import Run, RunTrace, read_run
@@ -152,14 +152,18 @@ class Store:
         found = next(o for o in reversed(self._opened.values()) if o.run.run_id == run_id)
         return self.labelled(found.header)
 
-    def body(self, h: str, run_id: str | None = None) -> bytes:
+    def body(self, h: str, run_id: str | None = None, source: str | None = None) -> bytes:
         """Return a body by its hash; raises a `Problem` where it is not kept any more."""
         if run_id is not None:
-            self.view(run_id)
+            self.view(run_id, source)
         with self._lock:
             known = [self.shared, *(view.bodies for _, view in reversed(self._views.values()))]
         for bodies in known:
             body = bodies.get(h)
+            if body is not None:
+                return body
+        if run_id is not None:
+            body = self._attribute(h, self.find(run_id, source))
             if body is not None:
                 return body
         raise Problem(
@@ -168,6 +172,15 @@ class Store:
             "this body is not kept any more",
             hint="load the run again; if it was dropped from memory, open it from a backend",
         )
+
+    def _attribute(self, h: str, found: Found) -> bytes | None:
+        """Return a long attribute of a run: it is told with its step and kept with its span."""
+        for span in found.spans:
+            bodies = Bodies(self.hasher)
+            detail(span, bodies, content=True)
+            if h in bodies:
+                return bodies.get(h)
+        return None
 
     def headers(self) -> list[Shape]:
         """Return all runs without their steps, in no order."""
