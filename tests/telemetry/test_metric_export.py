@@ -1,6 +1,7 @@
 """`configure()` in a program of its own: the metrics that it exports, and the switches."""
 
 import os
+import socket
 import subprocess
 import sys
 
@@ -48,8 +49,8 @@ def test_a_program_without_providers_exports_its_metrics_at_its_end() -> None:
     told = {a.key: a.value.string_value for a in resource.resource.attributes}
     assert told["service.name"] == "program"
     assert len(told["service.instance.id"]) == 36
-    [scope] = resource.scope_metrics
-    [runs] = [m.sum for m in scope.metrics if m.name == names.RUNS]
+    metrics = [metric for scope in resource.scope_metrics for metric in scope.metrics]
+    [runs] = [metric.sum for metric in metrics if metric.name == names.RUNS]
     assert runs.is_monotonic
     assert [point.as_int for point in runs.data_points] == [3]
 
@@ -75,3 +76,21 @@ def test_an_exporter_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json")
     with pytest.raises(ConfigurationError, match="protocol of metrics is 'http/json'"):
         exporting_meter_provider(Resource({}))
+
+
+def test_a_receiver_that_never_answers_does_not_hold_up_the_end() -> None:
+    """RC-03: the program ends, though a request may take an hour; else `timeout` is over first."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "LOOPSPAN_"))}
+        port = silent.getsockname()[1]
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", PROGRAM.format(settings="")],
+            env={
+                **env,
+                "OTEL_TRACES_EXPORTER": "none",
+                "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"http://127.0.0.1:{port}/v1/metrics",
+                "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT": "3600",
+            },
+            check=True,
+            timeout=60,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import (
@@ -14,6 +15,16 @@ from opentelemetry.sdk.resources import SERVICE_INSTANCE_ID, Resource
 
 from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
+
+EXIT_TIMEOUT = 2.0
+"""Seconds that the end of a program may take for its last figures."""
+
+
+class _Reader(PeriodicExportingMetricReader):
+    """The SDK's reader, which would wait half a minute for a receiver that does not answer."""
+
+    def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
+        super().shutdown(min(timeout_millis, EXIT_TIMEOUT * 1000), **kwargs)
 
 
 def exporting_meter_provider(resource: Resource) -> MeterProvider | None:
@@ -33,7 +44,7 @@ def exporting_meter_provider(resource: Resource) -> MeterProvider | None:
                 f"OTEL_METRICS_EXPORTER is {other!r}; use otlp, console or none, or build the "
                 f"provider yourself"
             )
-    return MeterProvider([PeriodicExportingMetricReader(exporter)], with_instance(resource))
+    return MeterProvider([_Reader(exporter)], with_instance(resource))
 
 
 def with_instance(resource: Resource) -> Resource:
