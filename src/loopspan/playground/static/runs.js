@@ -1,0 +1,156 @@
+// The list of runs: a table; filters; opening a trace or a file.
+
+import { get, post, send } from "./api.js";
+import { byId, fill, h, say, sync, visible } from "./dom.js";
+import { count, duration, plural, usd, when } from "./format.js";
+import { icon } from "./icons.js";
+import { failed, openRun } from "./session.js";
+import { announce, can, changes, state, subscribe } from "./store.js";
+import { OUTCOMES, outcome } from "./words.js";
+
+const query = { q: "", status: "", configuration: "", source: "", tool: "", since: "" };
+const HOURS = { "1 hour": 1, "6 hours": 6, "24 hours": 24 };
+const NAMES = { memory: "this process", jaeger: "Jaeger", tempo: "Tempo", file: "files" };
+
+export function runList() {
+  subscribe("runs", show);
+  subscribe("run", mark);
+  subscribe("opened", mark);
+  subscribe("relist", () => list().catch(failed));
+  byId("run-search").addEventListener("input", delayed(() => ask("q", byId("run-search").value)));
+  for (const name of ["status", "configuration", "source", "tool", "since"]) {
+    byId(`runs-${name}`).addEventListener("change", (event) => ask(name, event.target.value));
+  }
+  byId("runs-more").addEventListener("click", () => list(state.runsTold.next).catch(failed));
+  byId("open-trace").addEventListener("submit", openTrace);
+  byId("open-file").addEventListener("change", openFile);
+  byId("open-file-button").addEventListener("click", () => byId("open-file").click());
+  byId("runs-rows").addEventListener("click", (event) => {
+    const row = event.target.closest("tr[data-run]");
+    if (!row || event.ctrlKey || event.metaKey || event.target.closest("a") === null && window.getSelection().toString()) return;
+    event.preventDefault();
+    document.body.classList.remove("drawer");
+    openRun(row.dataset.run, { source: row.dataset.source }).catch(failed);
+  });
+}
+
+function delayed(work) {
+  let waiting = null;
+  return () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(work, 200);
+  };
+}
+
+function ask(name, value) {
+  query[name] = value;
+  list().catch(failed);
+}
+
+/** Fill the choices with what there is. */
+export function choices() {
+  const { boot } = state;
+  const options = (id, first, values) =>
+    fill(byId(id), h("option", { value: "" }, first), values.map(([value, word]) => h("option", { value }, word)));
+  options("runs-status", "any outcome", Object.entries(OUTCOMES).map(([name, [, , word, meaning]]) => [name, word === "Truncated" ? `Truncated: ${meaning}` : word]));
+  options("runs-configuration", "any configuration", boot.configurations.map(({ name }) => [name, name]));
+  options("runs-source", "all sources", Object.entries(NAMES));
+  options("runs-tool", "any tool", boot.tools.map(({ name }) => [name, name]));
+  options("runs-since", "any time", Object.entries(HOURS).map(([word, hours]) => [hours, `last ${word}`]));
+  fill(byId("trace-backend"), boot.backends.map(({ name, type }) => h("option", { value: name }, `${name} (${type})`)));
+  byId("open-trace").hidden = boot.backends.length === 0;
+  byId("open-file-button").hidden = !can("run");
+}
+
+export async function list(cursor = null) {
+  const since = query.since && String(BigInt(Date.now() - query.since * 3_600_000) * 1_000_000n);
+  const told = await get("api/runs", { ...query, since, cursor, limit: 100 });
+  state.runs = cursor === null ? told.items : [...state.runs, ...told.items];
+  state.runsTold = { total: told.total_known, dropped: told.dropped, next: told.next };
+  changes("runs");
+}
+
+function isAsked() {
+  return Object.values(query).some((value) => value !== "");
+}
+
+function show() {
+  const rows = state.runs.map((run) => [`${run.source.type}:${run.run_id}`, signature(run), () => row(run)]);
+  sync(byId("runs-rows"), rows);
+  const empty = byId("runs-empty");
+  empty.hidden = rows.length > 0;
+  say(empty, isAsked() ? "No run fits these filters." : "No runs yet. Start one with the form, or open a file.");
+  byId("runs-more").hidden = state.runsTold.next === null;
+  const memory = state.boot.limits;
+  const told = `${plural(Math.max(state.runsTold.total, state.runs.length), "run")}${state.runsTold.dropped ? ` · ${count(state.runsTold.dropped)} dropped to make room` : ""}`;
+  say(byId("runs-told"), told);
+  byId("runs-told").title = `kept in memory: at most ${count(memory.memory_runs)} runs, ${count(Math.round(memory.memory_bytes / 1e6))} MB, ${duration(memory.memory_seconds * 1000)}`;
+  mark();
+}
+
+const SHOWN = ["outcome", "rounds", "cost_usd", "duration_ms", "title", "configuration", "pinned", "findings", "missing"];
+
+function signature(run) {
+  return JSON.stringify(SHOWN.map((name) => run[name]));
+}
+
+export function nameOf(run) {
+  return visible(run.title || run.configuration || run.run_id);
+}
+
+function row(run) {
+  const [glyph, colour, word, meaning] = outcome(run.outcome);
+  const flags = run.findings || [];
+  const from = run.source.type === "memory" ? null : `from ${run.source.name}`;
+  const lacks = run.source.type !== "memory" && run.missing.length ? plural(run.missing.length, "thing missing", "things missing") : null;
+  const facts = [when(run.started_at), run.title && run.configuration ? run.configuration : null, plural(run.rounds ?? 0, "round"), from, lacks];
+  return h("tr", { "data-run": run.run_id, "data-source": run.source.type },
+    h("td", { class: `state ${colour}`, title: `${word}: ${meaning}` }, icon(glyph, run.outcome === "running" ? "pulse" : ""), h("span", { class: "unheard" }, word)),
+    h("td", {},
+      h("a", { href: `#run/${encodeURIComponent(run.run_id)}`, class: "run-name" }, nameOf(run)),
+      h("div", { class: "facts muted" }, facts.filter(Boolean).join(" · "))),
+    h("td", { class: "number" },
+      h("div", {}, run.outcome === "running" ? h("run-clock", { since: run.started_at }) : duration(run.duration_ms)),
+      h("div", { class: "muted" }, run.cost_usd === null ? null : usd(run.cost_usd), flags.length ? h("span", { class: "flags warning", title: plural(flags.length, "finding") }, icon("flag"), String(flags.length)) : null)));
+}
+
+function mark() {
+  for (const each of byId("runs-rows").children) {
+    const mine = state.run !== null && each.dataset.run === state.run.run_id && each.dataset.source === state.run.source.type;
+    each.classList.toggle("chosen", mine);
+    const link = each.querySelector("a");
+    if (mine) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+async function openTrace(event) {
+  event.preventDefault();
+  const trace_id = byId("trace-id").value.trim().toLowerCase();
+  try {
+    taken(await post("api/fetch", { backend: byId("trace-backend").value, trace_id }));
+  } catch (error) {
+    failed(error);
+  }
+}
+
+async function openFile(event) {
+  const [file] = event.target.files;
+  event.target.value = "";
+  if (!file) return;
+  try {
+    taken(await send("POST", "api/imports", file));
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function taken({ runs, partial, warnings }) {
+  list().catch(failed);
+  const said = [`${plural(runs.length, "run")} opened`, partial ? "the trace is not complete" : null, ...warnings];
+  announce(said.filter(Boolean).join("; "), true);
+  state.told = said.filter(Boolean);
+  changes("told");
+  if (runs.length) openRun(runs[0].run_id, { source: runs[0].source.type }).catch(failed);
+}
+

@@ -1,0 +1,178 @@
+// Which run is open, which step is selected, and the address that says so.
+
+import { get, runPath, sourceOf, settings } from "./api.js";
+import { announce, changes, setFollow, state, step } from "./store.js";
+import { kind } from "./words.js";
+
+const listening = { run: () => {} };
+
+/** Say who is to be told that another run is open (the live stream). */
+export function onOpened(callback) {
+  listening.run = callback;
+}
+
+/** Read `#run/ID/N/TAB/LLINE`. */
+export function parsed(hash) {
+  const [what, id, n, tab, line] = hash.replace(/^#/, "").split("/").map(decodeURIComponent);
+  if (what !== "run" || !id) return null;
+  return {
+    id,
+    n: /^\d+$/.test(n || "") ? Number(n) : null,
+    tab: tab || null,
+    line: /^L\d+$/.test(line || "") ? Number(line.slice(1)) : null,
+  };
+}
+
+export function address() {
+  if (state.run === null) return location.pathname + location.search;
+  const parts = ["run", encodeURIComponent(state.run.run_id)];
+  if (state.selected !== null) parts.push(state.selected);
+  if (state.selected !== null && state.tab !== null) parts.push(state.tab);
+  if (state.selected !== null && state.tab !== null && state.line !== null) parts.push(`L${state.line}`);
+  return `#${parts.join("/")}`;
+}
+
+const remembered = () => ({ source: state.run === null ? null : sourceOf(state.run) });
+
+function moved() {
+  history.replaceState(remembered(), "", address());
+}
+
+/** Open a run; `push` makes a new entry of the history. */
+export async function openRun(id, { n = null, tab = null, line = null, source = null, push = true } = {}) {
+  const first = await page(id, source, 1);
+  const again = state.run !== null && state.run.run_id === id && state.run.source.type === first.run.source.type;
+  state.run = first.run;
+  state.steps = first.steps;
+  if (!again) state.search = { q: "", hits: [], total: 0, at: -1, capped: false };
+  let wanted = n !== null && n <= first.run.step_count ? n : null;
+  if (wanted === null && n === null) wanted = start(first);
+  choose(wanted, tab, line);
+  if (push && !again) history.pushState(remembered(), "", address());
+  else moved();
+  listening.run(state.run);
+  if (!again) changes("shown");
+  changes("opened");
+  changes("run");
+  changes("selection");
+  for (let next = first.next; next !== null && state.run.run_id === id; ) {
+    const more = await page(id, source, next);
+    for (const each of more.steps) {
+      state.steps[each.n - 1] ||= each;
+      changes("steps", each.n);
+    }
+    next = more.next;
+    if (state.selected === wanted) changes("selection");
+  }
+}
+
+/** The step that a run opens at: its first error, else where it goes on, else its last answer. */
+function start({ run, steps }) {
+  if (steps.length === 0) return null;
+  const failed = steps.find((each) => each.state === "error");
+  if (run.outcome === "running") return steps.length;
+  if (failed) return failed.n;
+  return 1;
+}
+
+function page(id, source, from) {
+  return get(runPath({ run_id: id }), { from, source });
+}
+
+/** Load what may have been missed: steps that are the same stay as they are. */
+export async function reload() {
+  if (state.run === null) return;
+  const { run_id: id } = state.run;
+  const source = sourceOf(state.run);
+  for (let from = 1; from !== null; ) {
+    const told = await page(id, source, from);
+    if (state.run === null || state.run.run_id !== id) return;
+    state.run = told.run;
+    for (const each of told.steps) {
+      state.steps[each.n - 1] = each;
+      changes("steps", each.n);
+    }
+    from = told.next;
+  }
+  listening.run(state.run);
+  changes("run");
+}
+
+/** Close the run and show the list alone. */
+export function closeRun() {
+  state.run = null;
+  state.steps = [];
+  choose(null);
+  history.pushState({}, "", address());
+  listening.run(null);
+  for (const topic of ["opened", "run", "selection"]) changes(topic);
+}
+
+function choose(n, tab = null, line = null) {
+  state.selected = n;
+  state.line = line;
+  const tabs = tabsOf(step(n));
+  state.tab = tab !== null && tabs.includes(tab) ? tab : preferred(tabs, tab);
+}
+
+export const tabsOf = (each) => (each === null ? [] : kind(each.kind)[2]);
+
+function preferred(tabs, asked) {
+  if (asked !== null && asked === state.tab) return asked;
+  const liked = step() === null ? null : settings.get(`tab.${step().kind}`);
+  return tabs.includes(liked) ? liked : tabs[0] || asked;
+}
+
+/** Select a step; a move that somebody made ends following. */
+export function select(n, { tab = null, line = null, manual = true } = {}) {
+  if (n === null || n < 1 || n > state.steps.length) return;
+  const same = state.selected === n;
+  if (manual && state.follow && isLive() && n !== state.steps.length) setFollow(false);
+  choose(n, tab ?? (same ? state.tab : null), line);
+  moved();
+  changes("selection");
+}
+
+export function selectTab(tab) {
+  if (!tabsOf(step()).includes(tab)) return;
+  state.tab = tab;
+  state.line = null;
+  settings.set(`tab.${step().kind}`, tab);
+  moved();
+  changes("selection");
+}
+
+export const isLive = () => state.run !== null && state.run.outcome === "running";
+
+/** Move the selection to the newest step, where following is on. */
+export function follow() {
+  if (state.follow && isLive() && state.steps.length) select(state.steps.length, { manual: false });
+}
+
+/** Go where the address says. */
+export async function go(hash, push = false) {
+  const asked = parsed(hash);
+  if (asked === null) {
+    if (state.run !== null) closeRun();
+    return;
+  }
+  const source = (history.state && history.state.source) || null;
+  if (state.run !== null && state.run.run_id === asked.id && asked.n !== null && asked.n <= state.steps.length) {
+    choose(asked.n, asked.tab, asked.line);
+    changes("selection");
+    return;
+  }
+  try {
+    await openRun(asked.id, { ...asked, source, push });
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** Show an error without taking away anything that is there. */
+export function failed(error) {
+  state.failure = error;
+  changes("failure");
+  announce(error.message, true);
+  if (!(error instanceof Error) || error.code === undefined) throw error;
+}
