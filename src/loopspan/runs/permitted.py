@@ -34,6 +34,7 @@ def without_content(run: Run) -> Run:
 
 def _step(step: RunStep) -> RunStep:
     hidden: dict[str, Any]
+    gone: list[str] = []
     match step:
         case RequestStep():
             hidden = {"messages": None}
@@ -44,13 +45,14 @@ def _step(step: RunStep) -> RunStep:
             calls = step.tool_calls
             bare = calls and tuple(call.model_copy(update={"arguments": None}) for call in calls)
             kept = {"tool_calls": bare}
+            gone = [f"tool_calls.{index}.arguments" for index in range(len(calls or ()))]
         case ToolStep():
             hidden, kept = {"arguments": None, "result": None}, {}
         case AssembledStep():
             hidden, kept = {"messages": None, "body": None}, {"tools": _names(step.tools)}
         case _:
             assert_never(step)
-    missing = _missing(step.missing, hidden)
+    missing = _missing(step.missing, [*hidden, *gone])
     changes = {**hidden, **kept, "error": _kind(step.error), "missing": missing}
     return step.model_copy(update=changes)
 

@@ -131,7 +131,8 @@ def test_a_result_that_no_step_has_shown_is_shown_with_the_request() -> None:
 def test_text_without_content_says_why() -> None:
     shown = as_text(two_rounds(), content=False)
     assert "[3] Round 2  openai m-1\n  messages   not permitted\n  tools      the same 1\n" in shown
-    assert "[2] Tool look_up()  100 ms\n  result     not permitted\n" in shown
+    assert "\n  → look_up(…)\n" in shown
+    assert "[2] Tool look_up(…)  100 ms\n  result     not permitted\n" in shown
     assert "in step 4" in shown
     for word in ("What is", "é", '"span"', "It is a"):
         assert word not in shown
