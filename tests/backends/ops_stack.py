@@ -1,8 +1,8 @@
 """The stack of `docker-compose.yml` without containers: our files, on ports of 127.0.0.1.
 
 Jaeger and the Collector are built with Go. A second Jaeger stands where Tempo would: it takes the
-same OTLP and tells what it got. Prometheus is Debian's, which takes no OTLP: the Collector writes
-to it by remote write.
+same OTLP and tells what it got. A Prometheus 3 on the path gets our file and takes OTLP; Debian's
+takes none, and the Collector writes to it by remote write.
 """
 
 import shutil
@@ -43,6 +43,7 @@ class Prometheus:
     """A running Prometheus."""
 
     url: str
+    takes_otlp: bool
 
     def query(self, expr: str, at: float | None = None) -> list[dict[str, Any]]:
         """The vector that an expression gives, now or at a Unix time in seconds."""
@@ -79,24 +80,30 @@ class Prometheus:
 
 @contextmanager
 def running_prometheus(folder: Path) -> Iterator[Prometheus]:
-    """Run Debian's Prometheus while the block runs."""
+    """Run the Prometheus on the path while the block runs."""
     [port] = free_ports(1)
     program = shutil.which("prometheus")
     if program is None:
         raise FileNotFoundError("there is no `prometheus`; apt-get install prometheus")
+    help = subprocess.run([program, "--help"], capture_output=True, text=True)
+    takes_otlp = "--web.enable-otlp-receiver" in help.stdout + help.stderr
     config = folder / "prometheus.yaml"
-    config.write_text(PROMETHEUS)
+    if takes_otlp:
+        shutil.copy(COLLECTOR / "prometheus.yaml", config)
+        shutil.copy(ROOT / "dashboards" / "alerts.yaml", folder)
+    else:
+        config.write_text(PROMETHEUS)
     argv = [
         program,
         f"--config.file={config}",
         f"--storage.tsdb.path={folder / 'tsdb'}",
         f"--web.listen-address=127.0.0.1:{port}",
-        "--web.enable-remote-write-receiver",
+        f"--web.enable-{'otlp' if takes_otlp else 'remote-write'}-receiver",
         "--enable-feature=exemplar-storage",
     ]
     url = f"http://127.0.0.1:{port}"
     with running(argv, env={}, ready=f"{url}/-/ready", log=folder / "prometheus.log"):
-        yield Prometheus(url)
+        yield Prometheus(url, takes_otlp)
 
 
 @contextmanager
@@ -147,13 +154,12 @@ class Stack:
     @property
     def argv(self) -> list[str]:
         """The command of the Collector: our file, and the detour to a Prometheus without OTLP."""
+        command = [str(self.program), f"--config=file:{COLLECTOR / 'config.yaml'}"]
+        if self.prometheus.takes_otlp:
+            return command
         overlay = self.folder / "remote-write.yaml"
         overlay.write_text(REMOTE_WRITE)
-        return [
-            str(self.program),
-            f"--config=file:{COLLECTOR / 'config.yaml'}",
-            f"--config=file:{overlay}",
-        ]
+        return [*command, f"--config=file:{overlay}"]
 
     def beside(self, name: str, **env: str) -> "Stack":
         """The same backends behind another Collector with ports, a queue and a log of its own."""
@@ -207,6 +213,7 @@ def running_backends(jaeger: Path, collector: Path, folder: Path) -> Iterator[St
             "QUEUE_FOLDER": str(folder / "queue"),
             "JAEGER_ENDPOINT": full.otlp_grpc,
             "TEMPO_ENDPOINT": stripped.otlp_grpc,
+            "PROMETHEUS_ENDPOINT": f"{prometheus.url}/api/v1/otlp",
             "REMOTE_WRITE": f"{prometheus.url}/api/v1/write",
         }
         yield Stack(collector, full, stripped, prometheus, folder, env)
