@@ -107,3 +107,11 @@ def test_the_guide_explains_each_panel_and_alert() -> None:
 
     assert {title for title in titles if f"*{title}*" not in guide} == set()
     assert {rule["alert"] for rule in rules if f"`{rule['alert']}`" not in guide} == set()
+
+
+def test_nothing_asks_for_a_provider_by_its_spelling() -> None:
+    """BE-05: `mistral` or `mistral_ai`, panels, links and alerts show both."""
+    for name, text in files().items():
+        told = text.replace("\\", "")
+        asked = re.findall(r'gen_ai[._]provider[._]name ?(?:=~?|!=) ?"', told)
+        assert asked == [], name
