@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Iterable, Sequence
+from typing import get_args
 
 from loopspan.runs import values
 from loopspan.runs.fold import Fold
+from loopspan.runs.foreign import groups
 from loopspan.runs.spans import cost_source, error_of, milliseconds
 from loopspan.runs.steps import (
     TRUNCATED,
@@ -28,12 +29,17 @@ _OUTCOMES: tuple[RunOutcome, ...] = get_args(RunOutcome)
 
 def read_runs(spans: Iterable[SpanRecord]) -> tuple[Run, ...]:
     """Return the runs that these spans tell, in the order of their start."""
-    groups: dict[str, list[SpanRecord]] = {}
+    own: dict[str, list[SpanRecord]] = {}
+    others: list[SpanRecord] = []
     for span in spans:
         run_id = values.text(span.attributes, names.RUN_ID)
-        if run_id is not None:
-            groups.setdefault(run_id, []).append(span)
-    runs = [read_run(group) for group in groups.values()]
+        if run_id is None:
+            others.append(span)
+        else:
+            own.setdefault(run_id, []).append(span)
+    runs = [read_run(group) for group in own.values()]
+    if others:
+        runs += [_foreign(read_run(group)) for group in groups(others)]
     return tuple(sorted(runs, key=lambda run: (run.started_at, run.run_id)))
 
 
@@ -75,25 +81,11 @@ def read_run(spans: Sequence[SpanRecord]) -> Run:
     )
 
 
-_MARKERS = frozenset(
-    {
-        names.OPERATION_NAME,
-        names.PROVIDER_NAME,
-        names.REQUEST_MODEL,
-        "ai.operationId",
-        "gen_ai.system",
-        "langfuse.observation.type",
-        "llm.request.type",
-        "openinference.span.kind",
-        "traceloop.span.kind",
-    }
-)
-"""Names of which a span of a generative AI has at least one, whoever made it."""
-
-
-def is_genai(attributes: Mapping[str, Any]) -> bool:
-    """Return whether a span with these attributes tells of a generative AI."""
-    return not _MARKERS.isdisjoint(attributes)
+def _foreign(run: Run) -> Run:
+    """Say what other instrumentations never tell."""
+    fields = [f for f in ("configuration", "max_rounds", "parts") if getattr(run, f) is None]
+    unknown = (Missing(field=field, why="not_recorded") for field in fields)
+    return run.model_copy(update={"missing": (*run.missing, *unknown)})
 
 
 def _count(steps: Iterable[RunStep], kind: str) -> int:

@@ -17,9 +17,9 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
 from loopspan.runs.events import Listener, RunEvent, RunEvents
 from loopspan.runs.fold import Fold
+from loopspan.runs.foreign import is_genai
 from loopspan.runs.kept import DropReason, Exports, KeptRun, RunTraceStats
 from loopspan.runs.packed import PackedSpan, attributes_of
-from loopspan.runs.reader import is_genai
 from loopspan.runs.steps import Run
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.record import SpanRecord
