@@ -30,6 +30,7 @@ class Server:
 
     url: str
     loop: asyncio.AbstractEventLoop
+    uvicorn: uvicorn.Server
 
     def do(self, work: Callable[[], Any]) -> None:
         """Do something in the loop of the server, and wait until it is done."""
@@ -47,6 +48,12 @@ class Server:
         assert done.wait(10)
         if failed:
             raise failed[0]
+
+    def drop(self) -> None:
+        """Break all connections."""
+        for connection in list(self.uvicorn.server_state.connections):
+            transport: asyncio.Transport = connection.transport
+            transport.abort()
 
 
 @contextmanager
@@ -67,7 +74,7 @@ def serving(app: ASGIApp) -> Iterator[Server]:
     thread.start()
     assert ready.wait(10)
     try:
-        yield Server(f"http://127.0.0.1:{listening.getsockname()[1]}/", begun[0])
+        yield Server(f"http://127.0.0.1:{listening.getsockname()[1]}/", begun[0], server)
     finally:
         server.should_exit = True
         thread.join(10)

@@ -6,6 +6,7 @@ import { count, usd } from "./format.js";
 import { failed, isLive, openRun } from "./session.js";
 import { announce, can, state, subscribe } from "./store.js";
 import { list } from "./runs.js";
+import { ending } from "./words.js";
 
 const NUMBERS = { max_rounds: "integer", max_tokens: "integer", temperature: "decimal", budget_tokens: "integer", budget_usd: "decimal", budget_seconds: "decimal" };
 
@@ -177,6 +178,7 @@ async function start(dry) {
     const { runs } = await post("api/runs", asked(dry));
     announce(dry ? "Dry run: nothing is sent" : "Run started", true);
     await openRun(runs[0].run_id);
+    if (!isLive()) announce(ending(state.run.outcome), true);
     list().catch(failed);
   } catch (error) {
     say(byId("form-error"), [error.message, error.hint].filter(Boolean).join(". "));

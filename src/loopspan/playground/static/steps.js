@@ -147,7 +147,7 @@ export function changesOf(delta) {
 
 function spoken(each, word, told, stateWord) {
   const parts = [each.round === null ? null : `Round ${each.round}`, each.kind === "tool" ? `tool ${told.name}` : word, stateWord, told.text, each.state === "open" ? null : told.figure, flagged(each.n) ? "has a finding" : null];
-  return parts.filter(Boolean).join(", ");
+  return [...new Set(parts.filter(Boolean))].join(", ");
 }
 
 /** Bars share the width of the run; the scale grows in steps, so that rows stay as they are. */

@@ -111,6 +111,10 @@ export function announce(text, urgent = false) {
   waiting = setTimeout(() => {
     lastSaid = performance.now();
     changes("status");
+    waiting = setTimeout(() => {
+      state.notice = null;
+      changes("status");
+    }, 6000);
   }, wait);
 }
 

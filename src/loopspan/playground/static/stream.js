@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { failed, follow, reload } from "./session.js";
 import { announce, changes, patchStep, putRun, putStep, state } from "./store.js";
-import { finish, outcome } from "./words.js";
+import { ending, finish } from "./words.js";
 
 const HIDDEN = 10_000;
 const RETRIES = [1000, 2000, 5000, 10_000];
@@ -115,8 +115,7 @@ const TAKE = {
   },
   end(data) {
     if (isOpen(data)) {
-      const [, , word, meaning] = outcome(data.status);
-      announce(`${word}: ${meaning}`, true);
+      announce(ending(data.status), true);
       changes("run");
     }
   },

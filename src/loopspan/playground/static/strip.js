@@ -61,7 +61,7 @@ function atLeast(run, name) {
   const known = run.usage[name];
   const unsaid = state.steps.filter((each) => each.kind === "chat" && each.state !== "open" && each.usage[name] === null).length;
   if (known === null || known === undefined) {
-    const told = run.outcome === "running" ? "no answer yet" : reason(run, `usage.${name}`) || why("not_reported");
+    const told = run.outcome === "running" ? "no answer yet" : run.outcome === "dry_run" ? "nothing was sent" : reason(run, `usage.${name}`) || why("not_reported");
     return h("span", { title: told }, DASH, h("span", { class: "unheard" }, ` unknown: ${told}`));
   }
   if (unsaid === 0) return count(known);
@@ -72,6 +72,7 @@ const inside = (pairs) => pairs.filter(([, n]) => n).map(([word, n]) => `${word}
 
 function cost(run) {
   if (run.cost_usd === null) {
+    if (run.outcome === "dry_run") return figure("Cost", DASH, "nothing was sent");
     if (run.outcome === "running") return figure("Cost", DASH, "not known yet");
     const known = state.steps.filter((each) => each.kind === "chat" && each.cost_usd !== null);
     const told = reason(run, "cost_usd") || "no price";

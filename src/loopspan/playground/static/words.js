@@ -23,6 +23,12 @@ export function outcome(name) {
   return OUTCOMES[name] || ["question", "muted", "Unknown", `unknown state ${name}`];
 }
 
+/** How a run ended, as a sentence. */
+export function ending(name) {
+  const [, , word, meaning] = outcome(name);
+  return `${word}: ${meaning}`;
+}
+
 /** States of a step. */
 export const STATES = {
   open: ["waiting", "running", "waiting"],
