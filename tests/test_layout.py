@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "builtin": VALUES | {"tools"},
     "prompts": SETTINGS,
     "providers": SETTINGS,
-    "telemetry": SETTINGS,
+    "telemetry": SETTINGS | {"providers"},  # a loop of one's own is traced by its wire bodies
     # Spans only: it reads any trace of the conventions, so it takes their names and no more.
     "runs": {"errors", "jsontext", "messages", "telemetry.record", "telemetry.semconv"},
     "catalogue": LOOP | {"loop"},

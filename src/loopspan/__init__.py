@@ -70,6 +70,7 @@ from loopspan.telemetry.policy import PolicyExporter
 from loopspan.telemetry.redaction import Redaction
 from loopspan.telemetry.sampling import KeepForRunTrace
 from loopspan.telemetry.setup import configure
+from loopspan.telemetry.tracing import LoopTracer
 from loopspan.tools import (
     Actor,
     Tool,
@@ -99,6 +100,7 @@ __all__ = [
     "InvalidRequestError",
     "KeepForRunTrace",
     "LoopspanError",
+    "LoopTracer",
     "Message",
     "Model",
     "NotFoundError",
