@@ -13,7 +13,7 @@ import httpx
 from opentelemetry.sdk.trace import SpanProcessor
 from starlette.types import ASGIApp
 
-from loopspan import Configuration, RunTrace, ToolRegistry, tool
+from loopspan import Configuration, RunTrace, Tool, ToolRegistry, tool
 from loopspan.catalogue import Catalogue
 from loopspan.playground import Principal, TokenAuth, administrator
 from loopspan.playground.app import Playground, guarded
@@ -125,6 +125,7 @@ def served(
     run_trace: RunTrace | None = None,
     exporter: SpanProcessor | None = None,
     backends: Sequence[Backend] = (),
+    tools: Iterable[Tool] = TOOLS,
     **settings: Any,
 ) -> Served:
     """Return a playground whose model gives these answers."""
@@ -135,7 +136,7 @@ def served(
     runner = Runner(
         catalogue(**settings),
         trace,
-        tools=ToolRegistry(TOOLS),
+        tools=ToolRegistry(tools),
         exporter=exporter,
         settings={"model": model.model, "async_client": httpx.AsyncClient(transport=gate)},
     )

@@ -37,7 +37,7 @@ class TracedRun:
                     semconv.TOOL_CALL_ID: f"call_{self._count}",
                 },
             )
-            span.set_attribute(semconv.TOOL_CALL_RESULT, f"{self._count} {result}")
+            span.set_attribute(semconv.TOOL_CALL_RESULT, result)
             span.end()
 
     def end(self, outcome: str = "completed") -> None:

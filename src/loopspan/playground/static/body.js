@@ -1,12 +1,9 @@
 // A body: a text in pages, as Text, Markdown, JSON or Raw. Fetched when it comes into view.
 
-import { PAGE, downloadOf, part, settings, whole } from "./api.js";
-import { fill, h, visible } from "./dom.js";
-import { bytes, count } from "./format.js";
-import { icon } from "./icons.js";
-import * as jsontree from "./jsontree.js";
-import * as markdown from "./markdown.js";
-import { state } from "./store.js";
+import { fill, h, icon, visible } from "./dom.js";
+import { downloadOf, PAGE, part, settings, state, whole } from "./store.js";
+import { markdown, MOST_JSON, MOST_MARKDOWN, read, tree, written } from "./texts.js";
+import { bytes, count } from "./words.js";
 
 const WHOLE = 2_000_000;
 
@@ -59,9 +56,9 @@ export function broken(box, error) {
 
 function viewsOf(text) {
   const views = ["text"];
-  if (text.length <= markdown.MOST_CHARACTERS) views.push("markdown");
+  if (text.length <= MOST_MARKDOWN) views.push("markdown");
   const head = text.trimStart()[0];
-  if (text.length <= jsontree.MOST_CHARACTERS && (head === "{" || head === "[")) views.push("json");
+  if (text.length <= MOST_JSON && (head === "{" || head === "[")) views.push("json");
   return [...views, "raw"];
 }
 
@@ -96,7 +93,7 @@ function show(box, page, given) {
 
 function draw(pane, view, page, given) {
   const { text } = page;
-  if (view === "markdown") fill(pane, markdown.markdown(text));
+  if (view === "markdown") fill(pane, markdown(text));
   else if (view === "json") fill(pane, ...asJson(text, page, given, pane));
   else fill(pane, ...asText(text, page, given, view));
   highlight(pane);
@@ -109,7 +106,7 @@ function asJson(text, page, given, pane) {
     return [h("div", { class: "skeleton" })];
   }
   try {
-    return [jsontree.tree(jsontree.read(text))];
+    return [tree(read(text))];
   } catch (error) {
     return [note(`This is no valid JSON (${error.message}). Here is the text as it is.`), ...asText(text, page, given, "raw")];
   }
@@ -131,7 +128,7 @@ function pretty(text, page) {
   const head = text.trimStart()[0];
   if (page.next !== null || (head !== "{" && head !== "[") || text.length > 200_000) return text;
   try {
-    return jsontree.written(jsontree.read(text));
+    return written(read(text));
   } catch {
     return text;
   }

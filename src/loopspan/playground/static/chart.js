@@ -2,11 +2,9 @@
 // cost as a line. Each round is a button; the same numbers stand in a table.
 
 import { byId, fill, h, svg } from "./dom.js";
-import { count, short, tokens, usd } from "./format.js";
 import { select } from "./session.js";
-import { state, subscribe } from "./store.js";
-import { settings } from "./api.js";
-import { ORIGINS, origin } from "./words.js";
+import { settings, state, subscribe } from "./store.js";
+import { count, origin, ORIGINS, short, tokens, usd } from "./words.js";
 
 const HEIGHT = 96;
 const WIDE = 44;

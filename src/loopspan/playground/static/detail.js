@@ -1,13 +1,11 @@
 // The pane of the selected step: heading, tabs after the ARIA practices, and the tab's blocks.
 
-import { byId, fill, h, say, sync, visible } from "./dom.js";
-import { duration } from "./format.js";
-import { icon } from "./icons.js";
+import { byId, fill, h, icon, say, sync, visible } from "./dom.js";
 import { selectTab, tabsOf } from "./session.js";
 import { state, step, subscribe } from "./store.js";
 import * as answers from "./tabs_answer.js";
 import * as requests from "./tabs_request.js";
-import { TABS, kind, state as stateWords } from "./words.js";
+import { duration, kind, state as stateWords, TABS } from "./words.js";
 
 const PANES = {
   delta: requests.delta, messages: requests.messages, tools: requests.tools, parameters: requests.parameters,

@@ -1,12 +1,10 @@
 // The run form: what a run may be made of. Every switch is remembered per configuration.
 
-import { post, runPath, settings } from "./api.js";
 import { byId, fill, h, say, visible } from "./dom.js";
-import { count, usd } from "./format.js";
-import { failed, isLive, openRun } from "./session.js";
-import { announce, can, state, subscribe } from "./store.js";
 import { list } from "./runs.js";
-import { ending } from "./words.js";
+import { failed, isLive, openRun } from "./session.js";
+import { announce, can, post, runPath, settings, state, subscribe } from "./store.js";
+import { count, ending, usd } from "./words.js";
 
 const NUMBERS = { max_rounds: "integer", max_tokens: "integer", temperature: "decimal", budget_tokens: "integer", budget_usd: "decimal", budget_seconds: "decimal" };
 
@@ -89,7 +87,7 @@ function tools(configuration, ticked) {
     groups.set(group, [...(groups.get(group) || []), tool]);
   }
   const told = [...groups].map(([group, members]) => h("fieldset", { class: "group" },
-    h("legend", {}, h("label", { class: "check" }, h("input", { type: "checkbox", "data-group": group, onchange: (event) => {
+    h("legend", {}, h("label", { class: "check" }, h("input", { type: "checkbox", "data-group": group, oninput: (event) => {
       for (const box of boxes(event.target)) if (!box.disabled) box.checked = event.target.checked;
     } }), visible(group))),
     members.map((tool) => h("label", { class: "check", title: tool.description }, h("input", { type: "checkbox", name: "tool", value: tool.name, checked: tool.enabled && ticked.includes(tool.name), disabled: !tool.enabled }), h("span", {}, visible(tool.name), tool.requires_admin ? h("span", { class: "muted" }, " admins") : null, tool.enabled ? null : h("span", { class: "muted" }, " off"))))));

@@ -1,11 +1,10 @@
 // The keyboard: single keys when nobody is writing, and a switch that turns them off.
 
-import { settings } from "./api.js";
 import { byId, isTyping } from "./dom.js";
 import { openCopy } from "./menus.js";
 import { closeRun, select, selectTab, tabsOf } from "./session.js";
-import { flagged, passes, setFollow, state, step } from "./store.js";
 import { neighbour } from "./steps.js";
+import { flagged, passes, setFollow, settings, state, step } from "./store.js";
 
 const PAGE = 10;
 

@@ -1,19 +1,16 @@
 // The beginning: log in with the link's code, ask what there is, show it.
 
-import { get, post, settings } from "./api.js";
 import { chart } from "./chart.js";
-import { RunClock } from "./clock.js";
 import { detail, statusLine } from "./detail.js";
-import { byId, fill, h, say } from "./dom.js";
+import { byId, fill, h, icon, RunClock, say } from "./dom.js";
 import { form } from "./form.js";
-import { icon } from "./icons.js";
 import { keyboard, showRuns } from "./keys.js";
 import { menus } from "./menus.js";
 import { choices, list, runList } from "./runs.js";
 import { searching } from "./search.js";
 import { failed, follow, go, onOpened } from "./session.js";
-import { changes, setFollow, state, subscribe } from "./store.js";
 import { stepList } from "./steps.js";
+import { changes, get, post, setFollow, settings, state, subscribe } from "./store.js";
 import { listenTo, startStream } from "./stream.js";
 import { strip } from "./strip.js";
 

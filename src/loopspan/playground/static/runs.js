@@ -1,12 +1,9 @@
 // The list of runs: a table; filters; opening a trace or a file.
 
-import { get, post, send } from "./api.js";
-import { byId, fill, h, say, sync, visible } from "./dom.js";
-import { count, duration, plural, usd, when } from "./format.js";
-import { icon } from "./icons.js";
+import { byId, fill, h, icon, say, sync, visible } from "./dom.js";
 import { failed, openRun } from "./session.js";
-import { announce, can, changes, state, subscribe } from "./store.js";
-import { OUTCOMES, outcome } from "./words.js";
+import { announce, can, changes, get, post, send, state, subscribe } from "./store.js";
+import { count, duration, outcome, OUTCOMES, plural, usd, when } from "./words.js";
 
 const query = { q: "", status: "", configuration: "", source: "", tool: "", since: "" };
 const HOURS = { "1 hour": 1, "6 hours": 6, "24 hours": 24 };
@@ -153,4 +150,3 @@ function taken({ runs, partial, warnings }) {
   changes("told");
   if (runs.length) openRun(runs[0].run_id, { source: runs[0].source.type }).catch(failed);
 }
-

@@ -1,12 +1,10 @@
 // Search in the run, and the filters of its steps. Bodies live on the server: so does the search.
 
-import { get, runPath, sourceOf } from "./api.js";
 import { highlight } from "./body.js";
 import { byId, fill, h, say, visible } from "./dom.js";
-import { count, plural } from "./format.js";
 import { failed, select } from "./session.js";
-import { can, changes, isFiltered, setFilter, state, subscribe } from "./store.js";
-import { kind, KINDS } from "./words.js";
+import { can, changes, get, isFiltered, runPath, setFilter, sourceOf, state, subscribe } from "./store.js";
+import { count, kind, KINDS, plural } from "./words.js";
 
 let waiting = null;
 let asked = 0;

@@ -1,7 +1,6 @@
 // Which run is open, which step is selected, and the address that says so.
 
-import { get, runPath, sourceOf, settings } from "./api.js";
-import { announce, changes, setFollow, state, step } from "./store.js";
+import { announce, changes, get, runPath, setFollow, settings, sourceOf, state, step } from "./store.js";
 import { kind } from "./words.js";
 
 const listening = { run: () => {} };

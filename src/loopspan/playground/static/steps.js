@@ -1,11 +1,9 @@
 // The list of steps: a tree whose rows are appended and patched, never built anew.
 
-import { byId, h, isTyping, say, visible } from "./dom.js";
-import { between, bytes, count, duration, plural, tokens } from "./format.js";
-import { icon } from "./icons.js";
+import { byId, h, icon, isTyping, say, visible } from "./dom.js";
 import { isLive, select } from "./session.js";
 import { flagged, isFiltered, passes, state, subscribe } from "./store.js";
-import { finish, kind, state as stateWords } from "./words.js";
+import { between, bytes, count, duration, finish, kind, plural, state as stateWords, tokens } from "./words.js";
 
 const A_FRAME = 400;
 
@@ -217,4 +215,3 @@ export function neighbour(by, from = state.selected ?? 0) {
   }
   return found;
 }
-

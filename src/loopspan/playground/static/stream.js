@@ -1,8 +1,7 @@
 // The live stream: one per tab, open while somebody looks, resumed where it stopped.
 
-import { get } from "./api.js";
 import { failed, follow, reload } from "./session.js";
-import { announce, changes, patchStep, putRun, putStep, state } from "./store.js";
+import { announce, changes, get, patchStep, putRun, putStep, state } from "./store.js";
 import { ending, finish } from "./words.js";
 
 const HIDDEN = 10_000;

@@ -1,12 +1,10 @@
 // The strip over a run: the five questions answered without a click. And its findings.
 
-import { h, sync, visible, byId } from "./dom.js";
-import { DASH, bytes, count, duration, plural, usd } from "./format.js";
-import { icon } from "./icons.js";
+import { byId, h, icon, sync, visible } from "./dom.js";
 import { nameOf } from "./runs.js";
 import { select } from "./session.js";
 import { state, subscribe } from "./store.js";
-import { SEVERITIES, outcome, reason, why } from "./words.js";
+import { bytes, count, DASH, duration, outcome, plural, reason, SEVERITIES, usd, why } from "./words.js";
 
 export function strip() {
   subscribe("run", show);

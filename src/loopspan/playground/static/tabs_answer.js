@@ -1,14 +1,11 @@
 // Tabs of what came back: answer, thinking, usage, raw, results, errors, and the whole span.
 
-import { get, runPath, sourceOf } from "./api.js";
 import { bodyOf, broken, note, skeleton } from "./body.js";
-import { definition } from "./definition.js";
 import { fill, h, visible } from "./dom.js";
-import { bytes, count, duration, plural, usd } from "./format.js";
-import { callBlock, jumpToCall, jumpToDefinition, messageBlock } from "./messages.js";
+import { callBlock, definition, jumpToCall, jumpToDefinition, messageBlock } from "./messages.js";
+import { get, runPath, sourceOf, state } from "./store.js";
 import { sentence, unknown } from "./tabs_request.js";
-import { state } from "./store.js";
-import { finish, reason, why } from "./words.js";
+import { bytes, count, duration, finish, plural, reason, usd, why } from "./words.js";
 
 export const OPEN = "The answer is not here yet.";
 
@@ -29,7 +26,9 @@ export function answer(step, run) {
   if (step.state === "open") return [["open", "", () => h("div", { class: "waiting" }, h("run-clock", { since: step.started_at }), h("p", {}, `${OPEN} The request has been sent.`))]];
   const blocks = [...errorBlock(step), ["finish", JSON.stringify([step.finish_reason, step.finish_reason_raw, step.retries]), () => finished(step)]];
   const calls = step.tool_calls || [];
-  if (step.content !== null) blocks.push(["content", step.content.h, () => messageBlock(step.content, run, { open: true, line: state.tab === "answer" ? state.line : null })]);
+  const isEmpty = step.content !== null && step.content.bytes === 0 && !calls.length;
+  if (isEmpty) blocks.push(...sentence("The model answered with no text and no tool call."));
+  else if (step.content !== null) blocks.push(["content", step.content.h, () => messageBlock(step.content, run, { open: true, line: state.tab === "answer" ? state.line : null })]);
   else if (!step.error && !calls.length) blocks.push(...sentence(step.missing.some((each) => each.field === "content") ? unknown(step, "content") : "The model answered with no text and no tool call."));
   if (step.content === null) for (const [at, call] of calls.entries()) blocks.push([`call ${at}`, JSON.stringify(call), () => callBlock(call, run, call.arguments === null ? h("p", { class: "empty" }, `Arguments: ${reason(step, "tool_calls") || why("not_captured")}.`) : bodyOf(call.arguments, run, { role: "arguments", label: "Arguments" }))]);
   for (const call of calls.filter((each) => !each.valid && each.arguments !== null)) blocks.push([`bad ${call.id}`, "", () => note(`The arguments of ${visible(call.name)} are no valid JSON.`)]);

@@ -1,13 +1,10 @@
 // Tabs of what was sent: delta, messages, tools, parameters, provenance. Each gives blocks.
 
-import { get, runPath, sourceOf } from "./api.js";
 import { bodyOf, broken, skeleton, whenSeen } from "./body.js";
 import { fill, h, visible } from "./dom.js";
-import { bytes, count, plural, signed, tokens } from "./format.js";
-import { definition } from "./definition.js";
-import { messageBlock } from "./messages.js";
-import { can, state } from "./store.js";
-import { DROPPED, origin, reason, why } from "./words.js";
+import { definition, messageBlock } from "./messages.js";
+import { can, get, runPath, sourceOf, state } from "./store.js";
+import { bytes, count, DROPPED, origin, plural, reason, signed, tokens, why } from "./words.js";
 
 export const sentence = (text) => [["empty", text, () => h("p", { class: "empty" }, text)]];
 
