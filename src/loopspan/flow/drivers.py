@@ -29,7 +29,7 @@ from loopspan.flow.effects import (
     Wait,
 )
 from loopspan.flow.events import StreamEvent
-from loopspan.flow.http import TIMEOUT, arguments, named_errors, trust
+from loopspan.flow.http import TIMEOUT, arguments, named_errors, sending, trust
 from loopspan.flow.spawned import NOBODY, Deadlines, Workers, current, ended
 
 if TYPE_CHECKING:
@@ -133,13 +133,13 @@ class SyncRun(Generic[T]):
         return self._client
 
     def _send(self, effect: Send) -> HttpResponse:
-        with named_errors(effect.request.provider), current(effect.span):
+        with sending(effect.request, effect.span):
             response = self._http().request(**arguments(effect.request))
         return HttpResponse(response.status_code, response.headers, response.content)
 
     def _open(self, effect: Open) -> HttpResponse:
         self._answer.close()
-        with named_errors(effect.request.provider), current(effect.span):
+        with sending(effect.request, effect.span):
             stream = self._http().stream(**arguments(effect.request))
             response = self._answer.enter_context(stream)
             content = b"" if response.is_success else response.read()
@@ -267,13 +267,13 @@ class AsyncRun(Generic[T]):
         return self._client
 
     async def _send(self, effect: Send) -> HttpResponse:
-        with named_errors(effect.request.provider), current(effect.span):
+        with sending(effect.request, effect.span):
             response = await (await self._http()).request(**arguments(effect.request))
         return HttpResponse(response.status_code, response.headers, response.content)
 
     async def _open(self, effect: Open) -> HttpResponse:
         await self._answer.aclose()
-        with named_errors(effect.request.provider), current(effect.span):
+        with sending(effect.request, effect.span):
             stream = (await self._http()).stream(**arguments(effect.request))
             response = await self._answer.enter_async_context(stream)
             content = b"" if response.is_success else await response.aread()

@@ -19,13 +19,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request, ready to be sent; `provider` names who answers, for error messages."""
+    """A request, ready to be sent; `provider` names who answers, for error messages.
+
+    `spans` says whether instrumentations of HTTP may make spans of it and propagate its trace.
+    """
 
     provider: str
     url: str
     headers: Mapping[str, str]
     content: bytes
     method: str = "POST"
+    spans: bool = True
 
 
 @dataclass(frozen=True, slots=True)

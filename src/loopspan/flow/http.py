@@ -9,9 +9,17 @@ from functools import lru_cache
 from typing import Any
 
 import httpx
+from opentelemetry import trace
+from opentelemetry.context import (
+    _SUPPRESS_HTTP_INSTRUMENTATION_KEY,
+    attach,
+    detach,
+    set_value,
+)
 
 from loopspan.errors import BadResponse, ConnectionFailed, ConnectionTimeout
 from loopspan.flow.effects import HttpRequest
+from loopspan.flow.spawned import current
 
 TIMEOUT = httpx.Timeout(120.0, connect=10.0)
 """How long a provider may take between two bytes, and to accept a connection; in seconds."""
@@ -31,6 +39,20 @@ def arguments(request: HttpRequest) -> dict[str, Any]:
         "headers": request.headers,
         "content": request.content,
     }
+
+
+@contextlib.contextmanager
+def sending(request: HttpRequest, span: trace.Span) -> Iterator[None]:
+    """Make the span current while a request is sent, and its errors ours."""
+    with named_errors(request.provider), current(span):
+        if request.spans:
+            yield
+            return
+        token = attach(set_value(_SUPPRESS_HTTP_INSTRUMENTATION_KEY, True))
+        try:
+            yield
+        finally:
+            detach(token)
 
 
 @contextlib.contextmanager

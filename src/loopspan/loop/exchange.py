@@ -60,17 +60,19 @@ class Exchange:
         chat: ChatSpan,
         retry: RetryPolicy,
         deadline: Deadline | None = None,
+        http_spans: bool = True,
     ) -> None:
         self._model = model
         self._request = request
         self._chat = chat
         self._retry = retry
         self._deadline = deadline
+        self._http_spans = http_spans
         self._heard = False
 
     def perform(self) -> Flow[Reply]:
         """Send the request, again where that may help, and return the reply."""
-        http = http_request(self._model, self._request)
+        http = http_request(self._model, self._request, self._http_spans)
         self._chat.raw_request(http.content)
         attempt = 1
         while True:
@@ -167,7 +169,7 @@ class Exchange:
             yield Emit(kind(round, delta.content))
 
 
-def http_request(model: Model, request: Request) -> HttpRequest:
+def http_request(model: Model, request: Request, spans: bool = True) -> HttpRequest:
     """Return a request in its provider's form, ready to be sent."""
     adapter = model.adapter
     headers = {
@@ -176,9 +178,8 @@ def http_request(model: Model, request: Request) -> HttpRequest:
         "user-agent": "loopspan",
         **adapter.headers(model.key),
     }
-    return HttpRequest(
-        adapter.name, adapter.url(model.base_url, request), headers, dump(adapter.body(request))
-    )
+    url = adapter.url(model.base_url, request)
+    return HttpRequest(adapter.name, url, headers, dump(adapter.body(request)), spans=spans)
 
 
 def _without(key: Secret | None, content: bytes) -> bytes:

@@ -37,6 +37,7 @@ class Plan:
     stream: bool
     dry_run: bool
     endpoint: Endpoint
+    http_spans: bool = True
 
     @property
     def max_rounds(self) -> int:

@@ -99,7 +99,7 @@ class Rounds:
         with ChatSpan(self._settings, run, plan.endpoint, request, use) as chat:
             seconds = plan.budget.seconds
             deadline = None if seconds is None else self._started + seconds
-            exchange = Exchange(plan.model, request, chat, plan.retry, deadline)
+            exchange = Exchange(plan.model, request, chat, plan.retry, deadline, plan.http_spans)
             chat.reply = reply = yield from exchange.perform()
         self._messages.append(reply.message)
         yield Emit(ReplyReceived(chat.round, reply))

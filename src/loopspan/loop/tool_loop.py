@@ -40,9 +40,11 @@ class ToolLoop:
     table. `tracer_provider` is where the spans go and `meter_provider` where the metrics go, else
     the global ones; they are never replaced. `content` says what spans may carry:
     `off`, `metadata`, `full`, else what the environment says, else `off`; configuration and
-    options win over it. `messages="full"` writes
-    the whole dialogue on each round; `compat` adds older attribute names. `client` and
-    `async_client` are used as they are and stay open; without them each run has its own.
+    options win over it. `messages="full"` writes the whole dialogue on each round; `compat` adds
+    older attribute names. An instrumentation of HTTP that is active may make a span of its own
+    below each `chat`, and tell the provider the trace; `http_spans=False` keeps it from both.
+    `client` and `async_client` are used as they are and stay open; without them each run has its
+    own.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class ToolLoop:
         messages: Messages = "new",
         compat: bool | None = None,
         retry: RetryPolicy | None = None,
+        http_spans: bool = True,
         client: httpx.Client | None = None,
         async_client: httpx.AsyncClient | None = None,
     ) -> None:
@@ -79,6 +82,7 @@ class ToolLoop:
         self._tracer_provider = tracer_provider
         self._meter_provider = meter_provider
         self._retry = retry or RetryPolicy()
+        self._http_spans = http_spans
         self._client = client
         self._async_client = async_client
 
@@ -170,6 +174,7 @@ class ToolLoop:
             stream=stream,
             dry_run=dry_run,
             endpoint=self._endpoint,
+            http_spans=self._http_spans,
         )
         settings = SpanSettings(
             get_tracer(self._tracer_provider),
