@@ -203,4 +203,4 @@ def test_pg_05_each_press_leaves_a_run_with_an_error_step(open_desk: Desk) -> No
     page.reload()
     expect(page.locator("#step-2")).to_contain_text("400")
     expect(page.locator("#step-2")).to_have_attribute("aria-selected", "true")
-    expect(page.locator("#pane")).to_contain_text("HTTP status 400")
+    expect(page.locator("#pane")).to_contain_text("is the HTTP status of the answer")

@@ -187,7 +187,15 @@ function mark() {
   const had = tree().contains(document.activeElement);
   row.setAttribute("aria-selected", "true");
   if (had && !isTyping(document.activeElement)) row.focus({ preventScroll: true });
-  row.scrollIntoView({ block: "nearest" });
+  reveal(row);
+}
+
+/** Scroll the list, and nothing around it, until a row is seen. */
+function reveal(row) {
+  const list = tree().getBoundingClientRect();
+  const box = row.getBoundingClientRect();
+  if (box.top < list.top) tree().scrollTop -= list.top - box.top;
+  else if (box.bottom > list.bottom) tree().scrollTop += box.bottom - list.bottom;
 }
 
 function filter() {

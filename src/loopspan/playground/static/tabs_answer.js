@@ -14,7 +14,7 @@ function errorBlock(step) {
   const { error } = step;
   if (!error) return [];
   return [["error", JSON.stringify(error), () => h("div", { class: "error-box" },
-    h("p", {}, h("strong", { class: "error" }, visible(error.type)), error.status ? ` HTTP status ${error.status}` : ""),
+    h("p", {}, h("strong", { class: "error" }, visible(error.type)), error.status === null ? "" : error.type === String(error.status) ? " is the HTTP status of the answer" : ` HTTP status ${error.status}`),
     h("p", {}, error.message === null ? h("span", { class: "muted" }, `No message: ${reason(step, "error.message") || why("not_recorded")}.`) : visible(error.message)),
     error.body ? bodyOf(error.body, state.run, { role: "raw", label: "Body of the error" }) : null)]];
 }
