@@ -40,6 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "loop": LOOP | {"runs"},  # a run hands out its record
     "testing": LOOP | {"loop", "runs"},
     "playground": LOOP | {"__init__", "catalogue", "loop", "runs"},
+    "instrumentor": {"environment", "runs", "telemetry"},
     "cli": LOOP | {"__init__", "catalogue", "loop", "playground", "runs"},
     "__main__": {"cli"},
     # What needs an extra, a server or a test is imported by its own name.
