@@ -8,7 +8,7 @@ from typing import Any
 
 from loopspan.jsontext import dump_text
 from loopspan.runs.foreign.messages import JSON, definitions, indexed, messages, parsed
-from loopspan.runs.foreign.names import ALIASES, KINDS, OPERATIONS, PROVIDERS
+from loopspan.runs.foreign.names import ALIASES, HIDDEN, KINDS, OPERATIONS, PROVIDERS, REASONS
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.record import SpanRecord
 
@@ -23,7 +23,7 @@ _ROLES = {
 
 def current(span: SpanRecord) -> SpanRecord:
     """Return the span with current names beside its own; messages are whole lists."""
-    told = dict(span.attributes)
+    told = {k: v for k, v in span.attributes.items() if v != HIDDEN}
     for event in span.events:
         if event.name == DETAILS_EVENT:
             told = {**event.attributes, **told}
@@ -32,6 +32,7 @@ def current(span: SpanRecord) -> SpanRecord:
     match told.get(names.OPERATION_NAME):
         case names.CHAT:
             _say_messages(told, span)
+            _say_reason(told)
             _say_usage(told)
         case names.EXECUTE_TOOL:
             _say_call(told, span.name)
@@ -198,6 +199,15 @@ def _vercel(told: Mapping[str, Any]) -> JSON:
         ],
         "assistant",
     )[0]
+
+
+def _say_reason(told: dict[str, Any]) -> None:
+    """The conventions' word for why an answer ended, and the provider's own beside it."""
+    match told.get(names.RESPONSE_FINISH_REASONS):
+        case [str(raw), *_] as reasons:
+            told.setdefault(names.FINISH_REASON_RAW, raw)
+            plain = (str(each).lower() for each in reasons)
+            told[names.RESPONSE_FINISH_REASONS] = tuple(REASONS.get(r, r) for r in plain)
 
 
 def _say_usage(told: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from loopspan.jsontext import load
+from loopspan.telemetry import semconv as names
 
 JSON = dict[str, Any]
 
@@ -113,8 +114,8 @@ def _call(value: Any) -> JSON:
 
 
 def _tool_call(id: Any, name: Any, arguments: Any) -> JSON:
-    made = {"type": "tool_call", "id": id, "name": str(name or ""), "arguments": parsed(arguments)}
-    return _clean(made)
+    known = {names.NOT_RECORDED: True} if arguments is None else parsed(arguments)
+    return _clean({"type": "tool_call", "id": id, "name": str(name or ""), "arguments": known})
 
 
 def _response(id: Any, name: Any, response: Any) -> JSON:
@@ -134,12 +135,15 @@ def _image(value: Mapping[str, Any]) -> JSON:
     return {"type": "uri", "modality": "image", "uri": url}
 
 
-def _first(value: Mapping[str, Any], *names: str) -> Any:
-    return next((value[name] for name in names if value.get(name) is not None), None)
+def _first(value: Mapping[str, Any], *keys: str) -> Any:
+    return next((value[key] for key in keys if value.get(key) is not None), None)
 
 
 def _as_text(value: Mapping[str, Any]) -> JSON:
-    return {**value, "type": "text", "content": _first(value, "content", "text")}
+    told = _first(value, "content", "text")
+    # With content off some write the part and leave out its text.
+    known = {names.NOT_RECORDED: True} if told is None else {}
+    return {**value, "type": "text", "content": told, **known}
 
 
 def _as_reasoning(value: Mapping[str, Any]) -> JSON:

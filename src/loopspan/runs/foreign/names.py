@@ -148,6 +148,7 @@ PROVIDERS: Mapping[str, str] = {
     "azure": "azure.ai.openai",
     "gemini": "gcp.gemini",
     "google": "gcp.gen_ai",
+    "mistral": "mistral_ai",
     "mistralai": "mistral_ai",
     "moonshot": "moonshot_ai",
     "together": "together_ai",
@@ -155,6 +156,25 @@ PROVIDERS: Mapping[str, str] = {
     "vertexai": "gcp.vertex_ai",
     "xai": "x_ai",
 }
+
+REASONS: Mapping[str, str] = {
+    "completed": "stop",
+    "content-filter": "content_filter",
+    "end_turn": "stop",
+    "function_call": "tool_call",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content_filter",
+    "safety": "content_filter",
+    "stop_sequence": "stop",
+    "tool-calls": "tool_call",
+    "tool_calls": "tool_call",
+    "tool_use": "tool_call",
+}
+"""Finish reasons of providers, in small letters, and the conventions' word for them."""
+
+HIDDEN = "__REDACTED__"
+"""What OpenInference writes in place of what it was told to hide."""
 
 MARKERS = frozenset(
     {names.OPERATION_NAME, names.PROVIDER_NAME, names.REQUEST_MODEL, "gen_ai.system", *KINDS}
