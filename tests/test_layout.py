@@ -31,7 +31,14 @@ ALLOWED: dict[str, set[str]] = {
     "providers": SETTINGS,
     "telemetry": SETTINGS | {"providers"},  # a loop of one's own is traced by its wire bodies
     # Spans only: it reads any trace of the conventions, so it takes their names and no more.
-    "runs": {"errors", "jsontext", "messages", "telemetry.record", "telemetry.semconv"},
+    "runs": {
+        "errors",
+        "jsontext",
+        "messages",
+        "telemetry.record",
+        "telemetry.semconv",
+        "telemetry.store",
+    },
     "catalogue": LOOP | {"loop"},
     "demo": SETTINGS | {"builtin", "providers"},
     "local": SETTINGS | {"providers"},

@@ -8,6 +8,7 @@ from typing import get_args
 from loopspan.runs import values
 from loopspan.runs.fold import Fold
 from loopspan.runs.foreign import groups
+from loopspan.runs.placed import with_content
 from loopspan.runs.spans import cost_source, error_of, milliseconds
 from loopspan.runs.steps import (
     TRUNCATED,
@@ -23,15 +24,19 @@ from loopspan.runs.steps import (
 )
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.record import SpanRecord
+from loopspan.telemetry.store import ContentStore
 
 _OUTCOMES: tuple[RunOutcome, ...] = get_args(RunOutcome)
 
 
-def read_runs(spans: Iterable[SpanRecord]) -> tuple[Run, ...]:
-    """Return the runs that these spans tell, in the order of their start."""
+def read_runs(spans: Iterable[SpanRecord], store: ContentStore | None = None) -> tuple[Run, ...]:
+    """Return the runs that these spans tell, in the order of their start.
+
+    `store` has the content of spans whose exporter put it there.
+    """
     own: dict[str, list[SpanRecord]] = {}
     others: list[SpanRecord] = []
-    for span in spans:
+    for span in (with_content(span, store) for span in spans):
         run_id = values.text(span.attributes, names.RUN_ID)
         if run_id is None:
             others.append(span)

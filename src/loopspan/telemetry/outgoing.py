@@ -23,7 +23,7 @@ STATUS = "otel.status_description"
 """The name of the status description in `loopspan.truncated`."""
 
 _RAW_EVENTS = (names.RAW_REQUEST_EVENT, names.RAW_RESPONSE_EVENT)
-_CONTENT_EVENTS = frozenset({*_RAW_EVENTS, names.EXCEPTION_EVENT})
+CONTENT_EVENTS = frozenset({*_RAW_EVENTS, names.EXCEPTION_EVENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class OutgoingSpan(ReadableSpan):
 
 def reduced(span: Outgoing, content: Content) -> Outgoing:
     """Return the span with as much content as may be told; the same one where it has no more."""
-    told = any(event.name in _CONTENT_EVENTS for event in span.events)
+    told = any(event.name in CONTENT_EVENTS for event in span.events)
     bare = names.CONTENT_ATTRIBUTES.isdisjoint(span.attributes)
     if content == "full" or (bare and not told and span.description is None):
         return span
@@ -94,7 +94,7 @@ def reduced(span: Outgoing, content: Content) -> Outgoing:
 
 def _reduced_event(event: Event) -> Event | None:
     """Return an event without content; raw bodies are nothing else."""
-    if event.name not in _CONTENT_EVENTS:
+    if event.name not in CONTENT_EVENTS:
         return event
     if event.name != names.EXCEPTION_EVENT:
         return None

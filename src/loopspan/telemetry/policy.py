@@ -12,6 +12,7 @@ from loopspan.errors import ConfigurationError
 from loopspan.telemetry import spans as span_layer
 from loopspan.telemetry.content import Content, content_mode
 from loopspan.telemetry.outgoing import Outgoing, OutgoingSpan, fitting, redacted, reduced
+from loopspan.telemetry.placing import Place, placed
 from loopspan.telemetry.redaction import Redaction
 
 logger = logging.getLogger("loopspan.telemetry")
@@ -23,8 +24,9 @@ class PolicyExporter(SpanExporter):
     `content` is what they may carry, `redact` masks secrets in all texts, `max_attribute_bytes`
     is the most that a text may have: longer ones are cut inside their structure, and
     `loopspan.truncated` says so. The three are applied in this order, to span and event
-    attributes, raw bodies, exceptions and status descriptions. It works where it is called, on
-    the export thread, and never changes the span that others see.
+    attributes, raw bodies, exceptions and status descriptions. `place` is where the content then
+    goes: `attributes`, an `event` of the span, or a `ContentStore` beside the backend. It works
+    where it is called, on the export thread, and never changes the span that others see.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class PolicyExporter(SpanExporter):
         content: Content = "off",
         max_attribute_bytes: int | None = None,
         redact: Redaction | None = None,
+        place: Place = "attributes",
     ) -> None:
         """Raises `ConfigurationError` for an unknown `content` and a limit below 1."""
         if max_attribute_bytes is not None and max_attribute_bytes < 1:
@@ -44,6 +47,7 @@ class PolicyExporter(SpanExporter):
         self._content = content_mode(content)
         self._limit = max_attribute_bytes
         self._redact = redact
+        self._place = place
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export what the policy leaves of these spans."""
@@ -78,4 +82,5 @@ class PolicyExporter(SpanExporter):
             left = redacted(left, self._redact)
         if self._limit is not None:
             left = fitting(left, self._limit)
+        left = placed(span, left, self._place)
         return span if left is whole else OutgoingSpan(span, left)

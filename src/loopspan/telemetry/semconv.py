@@ -149,6 +149,12 @@ RAW_BODY = "loopspan.raw.body"
 RAW_PART = "loopspan.raw.part"
 RAW_PARTS = "loopspan.raw.parts"
 
+CONTENT_KEY = "loopspan.content.key"
+"""Under which key a store has the content of the span."""
+CONTENT_EVENT = "loopspan.content"
+DETAILS_EVENT = "gen_ai.client.inference.operation.details"
+"""The event of the conventions that holds what a model was sent and what it answered."""
+
 CONTENT_ATTRIBUTES = frozenset(
     {
         SYSTEM_INSTRUCTIONS,

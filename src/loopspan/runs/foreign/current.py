@@ -12,7 +12,6 @@ from loopspan.runs.foreign.names import ALIASES, HIDDEN, KINDS, OPERATIONS, PROV
 from loopspan.telemetry import semconv as names
 from loopspan.telemetry.record import SpanRecord
 
-DETAILS_EVENT = "gen_ai.client.inference.operation.details"
 _ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -25,7 +24,7 @@ def current(span: SpanRecord) -> SpanRecord:
     """Return the span with current names beside its own; messages are whole lists."""
     told = {k: v for k, v in span.attributes.items() if v != HIDDEN}
     for event in span.events:
-        if event.name == DETAILS_EVENT:
+        if event.name == names.DETAILS_EVENT:
             told = {**event.attributes, **told}
     _rename(told)
     _say_operation(told, span.name)

@@ -13,10 +13,12 @@ from pydantic import ValidationError
 from loopspan.jsontext import load
 from loopspan.runs import jaeger_json
 from loopspan.runs.otlp import spans
+from loopspan.runs.placed import with_content
 from loopspan.runs.reader import read_runs
 from loopspan.runs.sources.source import Fetched
 from loopspan.runs.steps import Run
 from loopspan.telemetry.record import SpanRecord
+from loopspan.telemetry.store import store_of_environment
 
 _GZIP = b"\x1f\x8b"
 
@@ -85,7 +87,8 @@ def _is_json(line: bytes) -> bool:
 
 def of_spans(found: Iterable[SpanRecord], warnings: Iterable[str] = ()) -> Fetched:
     """Return the runs of spans; a span that came twice counts once."""
-    each = unique(found)
+    store = store_of_environment()
+    each = tuple(with_content(span, store) for span in unique(found))
     runs = read_runs(each)
     return Fetched(runs, each, warnings=tuple(warnings))
 
