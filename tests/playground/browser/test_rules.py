@@ -226,3 +226,14 @@ def test_thinking_has_a_tab_of_its_own(open_desk: Desk) -> None:
     page.get_by_role("tab", name="Thinking").click()
     expect(page.get_by_role("tabpanel")).to_contain_text(re.compile("I think of sums|No thinking"))
     ended(page)
+
+
+def test_retries_are_told_on_the_row_and_in_their_tab(open_desk: Desk) -> None:
+    """Must-have 10: each attempt with its status and how long was waited."""
+    busy = httpx.Response(503, json={"error": {"message": "busy"}}, headers={"retry-after": "0"})
+    page, _ = open_desk.open(served(busy, "Hi"))
+    run(page, "Hi")
+    expect(page.locator("#step-2")).to_contain_text("1 retry")
+    page.locator("#step-2").click()
+    page.get_by_role("tab", name="Usage").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("Retry 1after status 503")
