@@ -2,7 +2,7 @@
 
 import { byId, fill, h, icon, say, sync, visible } from "./dom.js";
 import { failed, openRun } from "./session.js";
-import { announce, can, changes, get, post, send, state, subscribe } from "./store.js";
+import { announce, can, changes, get, post, putRun, send, state, subscribe } from "./store.js";
 import { count, duration, outcome, OUTCOMES, plural, usd, when } from "./words.js";
 
 const query = { q: "", status: "", configuration: "", source: "", tool: "", since: "" };
@@ -61,9 +61,12 @@ export function choices() {
 
 export async function list(cursor = null) {
   const since = query.since && String(BigInt(Date.now() - query.since * 3_600_000) * 1_000_000n);
+  const heard = (state.heard = []);
   const told = await get("api/runs", { ...query, since, cursor, limit: 100 });
   state.runs = cursor === null ? told.items : [...state.runs, ...told.items];
   state.runsTold = { total: told.total_known, dropped: told.dropped, next: told.next };
+  // What the stream told while the list was on its way is newer than the list.
+  if (!isAsked()) for (const header of heard.splice(0)) putRun(header);
   changes("runs");
 }
 

@@ -171,7 +171,6 @@ export function changes(topic, detail = null) {
 
 export const step = (n = state.selected) => (n === null ? null : state.steps[n - 1] || null);
 
-/** Take a whole step; its number is its place. */
 export function putStep(given) {
   state.steps[given.n - 1] = given;
   changes("steps", given.n);
@@ -187,6 +186,7 @@ export function patchStep(n, fields) {
 
 /** Take a header; the list and the open run have the same one. */
 export function putRun(header) {
+  if (state.heard && state.heard.length < 1000) state.heard.push(header);
   const same = (run) => run.run_id === header.run_id && run.source.type === header.source.type;
   const at = state.runs.findIndex(same);
   if (at >= 0) state.runs[at] = { ...state.runs[at], ...header };
@@ -198,7 +198,6 @@ export function putRun(header) {
   }
 }
 
-/** Steps that are shown under the filters. */
 export function passes(each) {
   const { kind, tool, errors, slower, tokens } = state.filters;
   if (kind && each.kind !== kind) return false;

@@ -80,8 +80,6 @@ export function plural(n, one, many = `${one}s`) {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
-export const TITLE = "loopspan playground";
-
 /** How a run ended: icon, colour class, word, and what it means. */
 export const OUTCOMES = {
   running: ["running", "running", "Running", "the run goes on"],
@@ -109,7 +107,6 @@ export function ending(name) {
   return `${word}: ${meaning}`;
 }
 
-/** States of a step. */
 export const STATES = {
   open: ["waiting", "running", "waiting"],
   ok: ["check", "ok", "ok"],
@@ -122,7 +119,7 @@ export function state(name) {
   return STATES[name] || ["question", "muted", `unknown state ${name}`];
 }
 
-/** Kinds of step: icon, name, tabs. */
+// Kinds of step: icon, name, tabs.
 export const KINDS = {
   request: ["up", "request", ["delta", "messages", "tools", "parameters", "provenance", "raw", "span"]],
   chat: ["down", "chat", ["answer", "thinking", "usage", "raw", "span"]],
