@@ -137,6 +137,19 @@ def test_spans_between_an_agent_and_its_calls_do_not_matter() -> None:
     assert run_of([agent, *below]).run_id == f"{TRACE}-{1:016x}"  # it was not kept
 
 
+def test_pi_01_a_call_that_two_instrumentations_tell_of_counts_once() -> None:
+    """PI-01: a framework's span, and below it that of an instrumented SDK, for one call."""
+    agent, first, tool, second = pydantic_ai()
+    sdk = openllmetry()
+    inner = [
+        replace(sdk[1], span_id=f"{20:016x}", parent_id=first.span_id),
+        replace(sdk[3], span_id=f"{21:016x}", parent_id=f"{22:016x}"),
+        record(22, "POST", {"http.request.method": "POST"}, parent=4),
+    ]
+    run = run_of([agent, first, tool, second, *inner])
+    assert run == run_of([agent, first, tool, second])
+
+
 def test_a_failed_call_says_how() -> None:
     agent, first, *_ = openllmetry()
     event = SpanEvent("exception", 0, {"exception.type": "openai.RateLimitError"})

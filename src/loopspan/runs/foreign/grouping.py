@@ -6,7 +6,7 @@ only those messages that are new in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -34,8 +34,11 @@ def _runs(trace_id: str | None, trace: Sequence[SpanRecord]) -> list[list[SpanRe
     told = [current(span) for span in trace if is_genai(span.attributes) or _is_named(span)]
     told.sort(key=lambda span: (span.started_at, span.span_id or ""))
     agents = {span.span_id: span for span in told if _operation(span) == names.INVOKE_AGENT}
+    chats = {span.span_id for span in told if _operation(span) == names.CHAT}
     below: dict[str | None, list[SpanRecord]] = {}
     for span in told:
+        if _operation(span) == names.CHAT and _is_repeated(span, parents, chats):
+            continue
         if _operation(span) in (names.CHAT, names.EXECUTE_TOOL):
             below.setdefault(_agent_of(span, parents, agents), []).append(span)
     return [
@@ -54,6 +57,20 @@ def _is_named(span: SpanRecord) -> bool:
 
 def _operation(span: SpanRecord) -> Any:
     return span.attributes.get(names.OPERATION_NAME)
+
+
+def _is_repeated(
+    span: SpanRecord, parents: Mapping[str | None, str | None], chats: Set[str | None]
+) -> bool:
+    """Whether the span tells again, from inside, of a model call that the one above it tells of."""
+    seen: set[str | None] = set()
+    above = span.parent_id
+    while above is not None and above not in seen:
+        if above in chats:
+            return True
+        seen.add(above)
+        above = parents.get(above)
+    return False
 
 
 def _agent_of(
