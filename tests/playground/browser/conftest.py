@@ -21,9 +21,13 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The browser of the whole session."""
+    """The browser of a file of tests.
+
+    Playwright keeps an event loop running in this thread meanwhile, in which no other test could
+    run one of its own.
+    """
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
         require_or_skip("browser", "there is no Chromium; install Debian's package `chromium`")
