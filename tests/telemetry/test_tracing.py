@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import MessageToDict
 from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import TracerProvider
 
 from loopspan import ConfigurationError, LoopTracer, ToolLoop, tool
-from loopspan.runs import ChatStep, Run
+from loopspan.runs import ChatStep, Run, read_runs
+from loopspan.runs.otlp import spans
 from loopspan.testing import Captured, ScriptedModel, calls, capture, span_tree
 
 TOOLS = [
@@ -146,6 +149,22 @@ def test_what_a_program_traces_itself_hangs_below() -> None:
         for child in root["children"]
     ] == [("chat m", ["POST"]), ("execute_tool look", ["SELECT"])]
     assert root["children"][1]["attributes"]["loopspan.tool.outcome"] == "returned_error"
+
+
+def test_pi_01_an_instrumented_sdk_inside_makes_no_second_run() -> None:
+    """PI-01: tokens count once where the SDK that a loop of one's own calls tells of them too."""
+    with capture() as captured:
+        sdk = captured.provider.get_tracer("sdk")
+        told = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+        with LoopTracer(captured.provider).invoke_agent() as run:
+            for reply in (ASKED, ANSWERED):
+                with run.chat("openai", {"model": "m", "messages": []}) as chat:
+                    with sdk.start_as_current_span("chat m", attributes=told) as span:
+                        span.set_attribute("gen_ai.usage.input_tokens", 10)
+                    chat.reply(reply)
+    assert only(captured).usage.input_tokens == 30
+    [read] = read_runs(spans(MessageToDict(encode_spans(captured.spans))))
+    assert read == only(captured)
 
 
 def failing(tracer: LoopTracer) -> None:

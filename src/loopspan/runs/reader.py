@@ -44,7 +44,8 @@ def read_runs(spans: Iterable[SpanRecord], store: ContentStore | None = None) ->
             own.setdefault(run_id, []).append(span)
     runs = [read_run(group) for group in own.values()]
     if others:
-        runs += [_foreign(read_run(group)) for group in groups(others)]
+        told = [span for group in own.values() for span in group]
+        runs += [_foreign(read_run(group)) for group in groups(others, told)]
     return tuple(sorted(runs, key=lambda run: (run.started_at, run.run_id)))
 
 

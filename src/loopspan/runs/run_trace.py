@@ -213,6 +213,8 @@ class RunTrace(SpanProcessor):
         context = span.get_span_context()
         span_id = 0 if context is None else context.span_id
         with self._lock:
+            if foreign and self._is_told(span):
+                return
             kept = self._kept.get(key)
             if kept is None:
                 if not foreign and (ended or not is_run):
@@ -239,6 +241,15 @@ class RunTrace(SpanProcessor):
             self._count(gone)
         if listeners:
             self._tell(listeners, key, packed or PackedSpan(span, told), kept, ended and is_run)
+
+    def _is_told(self, span: ReadableSpan) -> bool:
+        """Whether an instrumented SDK tells again of a model call that a span of ours is around."""
+        above = 0 if span.parent is None else span.parent.span_id
+        for kept in reversed(self._kept.values()):
+            if not kept.foreign and above in kept.open:
+                around = kept.open[above][0].attributes or {}
+                return around.get(names.OPERATION_NAME) == names.CHAT
+        return False
 
     def _tell(
         self,

@@ -21,20 +21,26 @@ def is_genai(attributes: Mapping[str, Any]) -> bool:
     return not MARKERS.isdisjoint(attributes)
 
 
-def groups(spans: Iterable[SpanRecord]) -> list[list[SpanRecord]]:
-    """Return the runs that these spans make, each as spans that the reader takes."""
+def groups(spans: Iterable[SpanRecord], ours: Iterable[SpanRecord] = ()) -> list[list[SpanRecord]]:
+    """Return the runs that these spans make, each as spans that the reader takes.
+
+    A model call below one that `ours` tell of is told again by an instrumented SDK, and left out.
+    """
+    chats = {span.span_id for span in ours if _operation(span) == names.CHAT}
     traces: dict[str | None, list[SpanRecord]] = {}
     for span in spans:
         traces.setdefault(span.trace_id, []).append(span)
-    return [run for trace_id, trace in traces.items() for run in _runs(trace_id, trace)]
+    return [run for trace_id, trace in traces.items() for run in _runs(trace_id, trace, chats)]
 
 
-def _runs(trace_id: str | None, trace: Sequence[SpanRecord]) -> list[list[SpanRecord]]:
+def _runs(
+    trace_id: str | None, trace: Sequence[SpanRecord], ours: Set[str | None]
+) -> list[list[SpanRecord]]:
     parents = {span.span_id: span.parent_id for span in trace}
     told = [current(span) for span in trace if is_genai(span.attributes) or _is_named(span)]
     told.sort(key=lambda span: (span.started_at, span.span_id or ""))
     agents = {span.span_id: span for span in told if _operation(span) == names.INVOKE_AGENT}
-    chats = {span.span_id for span in told if _operation(span) == names.CHAT}
+    chats = {span.span_id for span in told if _operation(span) == names.CHAT} | ours
     below: dict[str | None, list[SpanRecord]] = {}
     for span in told:
         if _operation(span) == names.CHAT and _is_repeated(span, parents, chats):
