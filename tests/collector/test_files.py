@@ -22,6 +22,7 @@ NOT_FACTS = {
     # belongs to content that is gone
     semconv.RAW_PART,
     semconv.RAW_PARTS,
+    semconv.CONTENT_KEY,
 }
 """Attributes that must not be in the stripped copy."""
 
@@ -30,6 +31,7 @@ NOT_ATTRIBUTES = {
     *(semconv.RESULT_OF, semconv.LEFT_OUT, semconv.NOT_RECORDED),
     *(semconv.METADATA_PREFIX, semconv.REQUEST_PREFIX),
     *(semconv.RETRY_EVENT, semconv.RAW_REQUEST_EVENT, semconv.RAW_RESPONSE_EVENT),
+    semconv.DETAILS_EVENT,
     # labels of metrics
     *(semconv.TOKEN_MODALITY, semconv.TOKEN_TYPE, semconv.FINISH_REASON),
 }
