@@ -42,7 +42,8 @@ class Delivery:
         self.problem: str | None = None
         self._dropped: Counter[Reason] = Counter()
         self._logged: dict[Reason, float] = {}
-        self._lock = threading.Lock()
+        # A signal handler may end a span while its thread counts another.
+        self._lock = threading.RLock()
         self._deadline = float("inf")
         self._hurried = threading.Event()
 

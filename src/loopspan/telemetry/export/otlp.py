@@ -64,10 +64,12 @@ class OtlpExporter(SpanExporter):
         """Send these spans; a failure says that at least one of them was dropped."""
         token = attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
         try:
-            results = [self._deliver(batch) for batch in self._batches(spans)]
+            results = [(len(batch), self._deliver(batch)) for batch in self._batches(spans)]
         finally:
             detach(token)
-        return SpanExportResult.SUCCESS if all(results) else SpanExportResult.FAILURE
+        complete = sum(count for count, _ in results) == len(spans)
+        done = complete and all(taken for _, taken in results)
+        return SpanExportResult.SUCCESS if done else SpanExportResult.FAILURE
 
     def shutdown(self) -> None:
         """Close the connection."""
@@ -86,12 +88,9 @@ class OtlpExporter(SpanExporter):
         batch: list[Encoded] = []
         size = 0
         for span in spans:
-            each = encoded(span)
-            if len(each.data) > room:
-                smaller = self._shrunk(each, room)
-                if smaller is None:
-                    continue
-                each = smaller
+            each = self._encoded(span, room)
+            if each is None:
+                continue
             if batch and size + len(each.data) > room:
                 yield batch
                 batch, size = [], 0
@@ -100,9 +99,24 @@ class OtlpExporter(SpanExporter):
         if batch:
             yield batch
 
+    def _encoded(self, span: ReadableSpan, room: int) -> Encoded | None:
+        """Return the span as it fits; `None`, and counted, where it cannot be encoded or cut."""
+        try:
+            each = encoded(span)
+            return each if len(each.data) <= room else self._shrunk(each, room)
+        except Exception as error:  # noqa: BLE001  # one odd span must not cost the others
+            self.delivery.problem = f"a span cannot be encoded ({type(error).__name__})"
+            self.delivery.drop(1, "refused")
+            return None
+
     def _deliver(self, batch: list[Encoded]) -> bool:
-        data = request(batch)
-        outcome = self._sent(data)
+        data = b""
+        try:
+            data = request(batch)
+            outcome = self._sent(data)
+        except Exception as error:  # noqa: BLE001  # such as a certificate that is not there
+            # Its text may hold a header, and with it a key.
+            outcome = Outcome("refused", f"a request cannot be made ({type(error).__name__})")
         if outcome.problem is not None:
             self.delivery.problem = outcome.problem
         match outcome.verdict:

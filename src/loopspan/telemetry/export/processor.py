@@ -97,6 +97,8 @@ class ExportProcessor(SpanProcessor):
         """
         with self._changed:
             self._flushing = bool(self._queue)
+            if self._thread is None:
+                return not self._queue
             self._changed.notify_all()
             return self._changed.wait_for(lambda: not self._queue and not self._sending, timeout)
 
@@ -123,8 +125,13 @@ class ExportProcessor(SpanProcessor):
             self.exporter.shutdown()
 
     def _start(self) -> None:
-        self._thread = threading.Thread(target=self._work, name="loopspan-export", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._work, name="loopspan-export", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # no thread to be had: the next span tries again
+            self.delivery.problem = str(error)
+        else:
+            self._thread = thread
 
     def _work(self) -> None:
         while (batch := self._next()) is not None:

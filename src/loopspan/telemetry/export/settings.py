@@ -55,7 +55,6 @@ def endpoint(spoken: str) -> tuple[str, bool]:
 def settings(spoken: str) -> Settings:
     """Return the settings; raises `ConfigurationError` for a value that is none."""
     url, _ = endpoint(spoken)
-    insecure = _variable("INSECURE")
     return Settings(
         endpoint=url,
         headers=parse_env_headers(_variable("HEADERS") or "", liberal=True),
@@ -64,12 +63,19 @@ def settings(spoken: str) -> Settings:
         certificate=_variable("CERTIFICATE"),
         client_key=_variable("CLIENT_KEY"),
         client_certificate=_variable("CLIENT_CERTIFICATE"),
-        insecure=insecure.lower() == "true" if insecure else not url.startswith("https"),
+        insecure=_insecure(url, _variable("INSECURE")),
     )
 
 
 def _variable(name: str) -> str | None:
     return variable(f"OTEL_EXPORTER_OTLP_TRACES_{name}") or variable(f"OTEL_EXPORTER_OTLP_{name}")
+
+
+def _insecure(url: str, said: str | None) -> bool:
+    """Whether gRPC goes without TLS: an address without a scheme has it unless told otherwise."""
+    if url.startswith("https://"):
+        return False
+    return url.startswith("http://") if said is None else said.strip().lower() == "true"
 
 
 def _timeout() -> float:

@@ -42,7 +42,10 @@ class Transport(Protocol):
     """A way to a receiver."""
 
     def send(self, data: bytes, timeout: float) -> Outcome:
-        """Send a request and say what became of it; `timeout` is in seconds. Never raises."""
+        """Send a request and say what became of it; `timeout` is in seconds.
+
+        Raises whatever keeps a request from being made at all: a header or file that cannot be.
+        """
         ...
 
     def close(self) -> None:
