@@ -132,7 +132,7 @@ def test_a_small_batch_that_is_answered_with_400_is_not_taken_apart(
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_rc_02_a_receiver_that_is_busy_for_a_while_gets_everything_once(
+def test_a_receiver_that_is_busy_for_a_while_gets_everything_once(
     monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     with receiving(then(status, status, status)) as receiver:
