@@ -25,6 +25,7 @@ def test_run_is_started_watched_and_read(open_desk: Desk) -> None:
     expect(page.locator("#strip")).to_contain_text("Rounds2 / 5")
     steps = page.get_by_role("treeitem")
     expect(steps).to_have_count(5)
+    expect(steps.nth(4)).to_have_attribute("aria-selected", "true")
     expect(steps.nth(1)).to_contain_text("wants tools: add")
     steps.nth(3).click()
     panel = page.get_by_role("tabpanel")
@@ -142,6 +143,7 @@ def test_exported_file_opens_again(open_desk: Desk, tmp_path: Path) -> None:
     page, _ = open_desk.open(served(calls("add", a=1, b=2), "It is 3."))
     run(page)
     before = page.locator(".step .what").all_inner_texts()
+    page.locator("#step-1").click()
     link = page.url
     for form in ("run", "ndjson", "md", "html", "otlp-json"):
         page.get_by_role("button", name="Export").click()

@@ -175,7 +175,7 @@ async function start(dry) {
   try {
     const { runs } = await post("api/runs", asked(dry));
     announce(dry ? "Dry run: nothing is sent" : "Run started", true);
-    await openRun(runs[0].run_id);
+    await openRun(runs[0].run_id, { started: !dry });
     if (!isLive()) announce(ending(state.run.outcome), true);
     list().catch(failed);
   } catch (error) {

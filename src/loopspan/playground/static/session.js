@@ -37,15 +37,14 @@ function moved() {
   history.replaceState(remembered(), "", address());
 }
 
-/** Open a run; `push` makes a new entry of the history. */
-export async function openRun(id, { n = null, tab = null, line = null, source = null, push = true } = {}) {
+/** Open a run; `push` makes a new entry of the history, `started` says that it was begun just now. */
+export async function openRun(id, { n = null, tab = null, line = null, source = null, push = true, started = false } = {}) {
   const first = await page(id, source, 1);
   const again = state.run !== null && state.run.run_id === id && state.run.source.type === first.run.source.type;
   state.run = first.run;
   state.steps = first.steps;
   if (!again) state.search = { q: "", hits: [], total: 0, at: -1, capped: false };
-  let wanted = n !== null && n <= first.run.step_count ? n : null;
-  if (wanted === null && n === null) wanted = start(first);
+  const wanted = n === null ? start(first, started) : n <= first.run.step_count ? n : null;
   choose(wanted, tab, line);
   if (push && !again) history.pushState(remembered(), "", address());
   else moved();
@@ -61,17 +60,22 @@ export async function openRun(id, { n = null, tab = null, line = null, source = 
       changes("steps", each.n);
     }
     next = more.next;
-    if (state.selected === wanted) changes("selection");
+    if (state.selected !== wanted) continue;
+    if (!tabsOf(step()).includes(state.tab)) choose(wanted, tab, line);
+    changes("selection");
   }
 }
 
-/** The step that a run opens at: its first error, else where it goes on, else its last answer. */
-function start({ run, steps }) {
+/**
+ * The step that a run opens at: its newest where it is followed, else its first error, else its first.
+ *
+ * A run that was begun just now counts as followed even if it is over already, so that where one
+ * ends up does not depend on how fast the model was.
+ */
+function start({ run, steps }, started) {
   if (steps.length === 0) return null;
-  const failed = steps.find((each) => each.state === "error");
-  if (run.outcome === "running") return steps.length;
-  if (failed) return failed.n;
-  return 1;
+  if (state.follow && (started || run.outcome === "running")) return run.step_count;
+  return (steps.find((each) => each.state === "error") || steps[0]).n;
 }
 
 function page(id, source, from) {

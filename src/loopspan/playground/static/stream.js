@@ -109,9 +109,7 @@ const TAKE = {
     if (data.fields.state === "error") announce(`Error in step ${data.n}`, true);
     else if (data.fields.finish_reason) announce(`Round ${state.steps[data.n - 1].round}: ${finish(data.fields.finish_reason)}`);
   },
-  finding() {
-    // Findings are part of the header, which a `run` event brings.
-  },
+  finding() {}, // Findings are part of the header, which a `run` event brings.
   end(data) {
     if (isOpen(data)) {
       announce(ending(data.status), true);
