@@ -85,18 +85,20 @@ def test_calls_side_by_side_have_a_thread_each(way: Way) -> None:
 
 @each_way
 def test_a_tool_that_hangs_keeps_no_other_call_from_a_thread(way: Way) -> None:
-    release = threading.Event()
+    begun, release = threading.Event(), threading.Event()
     noting = Noting()
 
-    @tool
+    @tool(timeout=0.01)
     def hang() -> None:
-        """Hang until the test is over."""
+        """Hang until the test is over; it may be given up before its thread has begun."""
         noting.note()
+        begun.set()
         release.wait()
 
     model = ScriptedModel([calls("hang"), calls("note"), "Done."])
     try:
-        way(loop_of(model, [hang, noting.note]), options=ToolOptions(tool_timeout=0.01))
+        way(loop_of(model, [hang, noting.note]), options=ToolOptions(tool_timeout=30.0))
+        assert begun.wait(30)
         assert len(set(noting.threads)) == 2
     finally:
         release.set()

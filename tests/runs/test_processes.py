@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.telemetry.export.receivers import Receiver, always, receiving
 
 ROOT = Path(__file__).parents[2]
 RUNS = 10
+PATIENCE = 120.0
 SERVERS = {
     "gunicorn": ["gunicorn", "--preload", "--workers=2", "tests.runs.served:preloaded"],
     "uvicorn": ["uvicorn", "--workers=2", "tests.runs.served:app"],
@@ -45,20 +47,21 @@ def serving(name: str, receiver: Receiver) -> Iterator[str]:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         finally:
             process.terminate()
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate(timeout=PATIENCE)
     assert b"Traceback" not in said
 
 
 def until_both_have(url: str, runs: int) -> dict[int, list[Any]]:
     """Ask for runs until each of the two processes has made so many; what each one tells."""
     seen: dict[int, list[Any]] = {}
-    for _ in range(2000):
+    deadline = time.monotonic() + PATIENCE  # one of the two may begin seconds after the other
+    while time.monotonic() < deadline:
         enough = len(seen) == 2 and min(map(len, seen.values())) >= runs
         if enough:
             return seen
         # Where one process has enough, the other is found by looking, which makes no run.
         path = "/run" if not seen or min(map(len, seen.values())) < runs else "/"
-        told = httpx.get(url + path, timeout=60).json()
+        told = httpx.get(url + path, timeout=PATIENCE).json()
         seen[told["pid"]] = told["runs"]
     raise AssertionError(f"one of the processes answers too seldom: {seen}")
 

@@ -18,10 +18,11 @@ ID = "0af7651916cd43dd8448eb211c80319c"
 
 @each_way
 def test_an_address_where_nobody_listens_is_said(way: Way) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    with pytest.raises(SourceError, match=r"cannot be reached .*; check that it runs"):
-        way(JaegerSource(f"http://127.0.0.1:{port}"), ID)
+    with socket.socket() as kept:  # bound, so that nobody else listens there meanwhile
+        kept.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{kept.getsockname()[1]}"
+        with pytest.raises(SourceError, match=r"cannot be reached .*; check that it runs"):
+            way(JaegerSource(url), ID)
 
 
 @each_way
