@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from starlette.types import ASGIApp
 
 from tests.playground.served import TOKEN, Served
@@ -21,6 +21,10 @@ window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.violatedDirective}: ${event.blockedURI} ${event.sample}`));
 """
+PATIENCE = 60
+"""How many seconds a slow machine may take for anything."""
+expect.set_options(timeout=PATIENCE * 1000)
+
 WIDE = {"width": 1280, "height": 900}
 
 
@@ -45,7 +49,7 @@ class Server:
             done.set()
 
         self.loop.call_soon_threadsafe(act)
-        assert done.wait(10)
+        assert done.wait(PATIENCE)
         if failed:
             raise failed[0]
 
@@ -72,13 +76,14 @@ def serving(app: ASGIApp) -> Iterator[Server]:
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(PATIENCE)
     try:
         yield Server(f"http://127.0.0.1:{listening.getsockname()[1]}/", begun[0], server)
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
         listening.close()
+        assert not thread.is_alive()
 
 
 @dataclass
@@ -99,9 +104,10 @@ class Desk:
     def page(self, url: str, where: str = f"#login={TOKEN}", **context: Any) -> Page:
         """Open a page of a server, logged in."""
         opened = self.browser.new_context(base_url=url, **{"viewport": WIDE, **context})
-        opened.set_default_timeout(10_000)
+        opened.set_default_timeout(PATIENCE * 1000)
         self.stack.callback(opened.close)
         page = opened.new_page()
+        self.stack.callback(_unroute, page)
         page.on("pageerror", lambda error: self.broken.append(str(error)))
         page.on("console", self._said)
         page.on("request", lambda asked: self._asked(asked.url, url))
@@ -133,6 +139,12 @@ class Desk:
         assert self.broken == []
 
 
+def _unroute(page: Page) -> None:
+    """Change no more answers: one may be on its way when the page is closed."""
+    if not page.is_closed():
+        page.unroute_all(behavior="ignoreErrors")
+
+
 @contextmanager
 def desk(browser: Browser) -> Iterator[Desk]:
     """Give a desk, and check its pages at the end."""
@@ -154,6 +166,27 @@ def fill_prompt(page: Page, prompt: str) -> None:
     if not page.locator("#prompt").is_visible():
         page.locator("#launch-box > summary").click()
     page.get_by_label("Prompt", exact=True).fill(prompt)
+
+
+def address(page: Page) -> str:
+    """Return the address as the page has it; Playwright hears of a change a little later."""
+    return str(page.evaluate("location.href"))
+
+
+def look_at(page: Page, n: int) -> None:
+    """Select a step, and wait until what belongs to it is shown: that is a frame later."""
+    row = page.locator(f"#step-{n}")
+    row.click()
+    expect(row).to_have_attribute("aria-selected", "true")
+
+
+def each_tab(page: Page) -> Iterator[None]:
+    """Open each tab of the step that is shown, one after the other."""
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        page.locator("#pane > *").first.wait_for()
+        yield
 
 
 def ended(page: Page) -> None:

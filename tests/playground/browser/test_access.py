@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from loopspan.testing import calls
-from tests.playground.browser.pages import Desk, run
+from tests.playground.browser.pages import Desk, each_tab, look_at, run
 from tests.playground.served import served
 
 pytestmark = pytest.mark.browser
@@ -32,10 +32,8 @@ def test_every_view_is_accessible(open_desk: Desk, scheme: str) -> None:
     run(page)
     check(page)
     for step in (1, 2, 3) if scheme == "light" else (2,):
-        page.locator(f"#step-{step}").click()
-        for tab in page.get_by_role("tab").all():
-            tab.click()
-            page.locator("#pane > *").first.wait_for()
+        look_at(page, step)
+        for _ in each_tab(page):
             check(page, "#detail")
     page.keyboard.press("Escape")
     page.locator("#copy").click()
@@ -118,9 +116,7 @@ def test_320_pixels_need_no_sideways_scrolling(open_desk: Desk, height: int) -> 
     run(page)
     width = "document.documentElement.scrollWidth"
     assert page.evaluate(width) == 320
-    for tab in page.get_by_role("tab").all():
-        tab.click()
-        page.locator("#pane > *").first.wait_for()
+    for _ in each_tab(page):
         assert page.evaluate(width) == 320
     page.get_by_role("button", name="Show runs").click()
     expect(page.locator("#runs-rows a").first).to_be_visible()

@@ -6,7 +6,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from playwright.sync_api import expect
 
 from loopspan.playground.opening import Backend
-from tests.playground.browser.pages import Desk, fill_prompt, run
+from tests.playground.browser.pages import Desk, address, fill_prompt, look_at, run
 from tests.playground.served import served
 from tests.playground.test_sources import ANSWERS, SOURCES, Shape, backend
 
@@ -23,8 +23,8 @@ def test_trace_id_opens_the_same_run(open_desk: Desk, kind: type[Backend], shape
     fill_prompt(page, "1 + 2?")
     page.get_by_label("Export this run too").check()
     run(page)
-    page.locator("#step-4").click()
-    rows, where = page.locator(".step .what").all_inner_texts(), page.url
+    look_at(page, 4)
+    rows, where = page.locator(".step .what").all_inner_texts(), address(page)
     [known] = desk.run_trace.runs()
     page.get_by_label("Trace id").fill(str(known.trace_id))
     page.get_by_role("button", name="Open", exact=True).click()
@@ -32,6 +32,6 @@ def test_trace_id_opens_the_same_run(open_desk: Desk, kind: type[Backend], shape
     expect(page.locator(".step")).to_have_count(len(rows))
     assert page.locator(".step .what").all_inner_texts() == rows
     page.locator("#step-4").click()
-    assert page.url == where
+    expect(page).to_have_url(where)
     page.get_by_role("tab").first.click()
     expect(page.locator("#runs-rows tr")).to_have_count(2)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from loopspan.testing import Answer, message
-from tests.playground.browser.pages import Desk, run
+from tests.playground.browser.pages import Desk, each_tab, look_at, run
 from tests.playground.served import served
 
 pytestmark = pytest.mark.browser
@@ -31,11 +31,10 @@ ALL = "\n\n".join(CORPUS)
 
 def look_everywhere(page: Page) -> None:
     """Open every tab of every step, and every view of every body."""
-    for step in page.locator(".step").all():
-        step.click()
-        for tab in page.get_by_role("tab").all():
-            tab.click()
-            page.locator("#pane > *").first.wait_for()
+    for n in range(1, page.locator(".step").count() + 1):
+        look_at(page, n)
+        for _ in each_tab(page):
+            pass
         page.get_by_role("tab").first.click()
         for name in ("Markdown", "Raw", "Text"):
             for button in page.locator(".body-tools").get_by_role("button", name=name).all():

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from loopspan.testing import calls
-from tests.playground.browser.pages import Desk, Server, ended, fill_prompt, run
+from tests.playground.browser.pages import Desk, Server, address, ended, fill_prompt, run
 from tests.playground.browser.spans import TracedRun
 from tests.playground.served import Served, served
 
@@ -64,7 +64,7 @@ def test_run_outlives_its_page(open_desk: Desk) -> None:
     desk.gate.close()
     page, server = open_desk.open(desk)
     start(page)
-    where = page.url
+    where = address(page)
     page.goto("about:blank")
     let_through(desk, server)
     page.goto(where)

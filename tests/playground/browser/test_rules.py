@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from loopspan import tool
 from loopspan.playground import Principal
 from loopspan.testing import Answer, calls, message
-from tests.playground.browser.pages import Desk, ended, fill_prompt, run
+from tests.playground.browser.pages import Desk, each_tab, ended, fill_prompt, look_at, run
 from tests.playground.browser.spans import TracedRun
 from tests.playground.served import served
 
@@ -181,10 +181,8 @@ def test_no_content_permission_shows_no_content(open_desk: Desk) -> None:
     panel = page.get_by_role("tabpanel")
     expect(panel).to_contain_text("you may not see content here")
     for step in (1, 2):
-        page.locator(f"#step-{step}").click()
-        for tab in page.get_by_role("tab").all():
-            tab.click()
-            page.locator("#pane > *").first.wait_for()
+        look_at(page, step)
+        for _ in each_tab(page):
             assert "SECRET" not in panel.inner_text()
     expect(page.locator("#search")).to_be_disabled()
     expect(page.locator("#export")).to_be_disabled()

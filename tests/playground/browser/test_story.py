@@ -1,6 +1,7 @@
 """The whole way of an admin, in a browser."""
 
 import json
+import re
 from pathlib import Path
 
 import httpx
@@ -8,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from loopspan.testing import calls
-from tests.playground.browser.pages import Desk, ended, fill_prompt, run
+from tests.playground.browser.pages import Desk, address, ended, fill_prompt, run
 from tests.playground.served import TOKEN, served
 
 pytestmark = pytest.mark.browser
@@ -18,8 +19,8 @@ CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
 def test_run_is_started_watched_and_read(open_desk: Desk) -> None:
     """Must-haves 1, 2, 4, 7, 17, N1: the outcome in words, each step, what was new in a round."""
-    page, _ = open_desk.open(served(calls("add", a=1, b=2), "It is 3."))
-    assert page.url.endswith("/"), "the code is taken out of the address"
+    page, server = open_desk.open(served(calls("add", a=1, b=2), "It is 3."))
+    assert address(page) == server.url, "the code is taken out of the address"
     run(page)
     expect(page.locator(".verdict")).to_contain_text("Completed")
     expect(page.locator("#strip")).to_contain_text("Rounds2 / 5")
@@ -83,7 +84,7 @@ def test_search_goes_from_place_to_place(open_desk: Desk) -> None:
     expect(page.locator("#search-told")).to_have_text("1 of 1 place, 1 hit")
     expect(page.locator("#step-5")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("tabpanel").locator("mark.line")).to_contain_text("The answer")
-    assert page.url.endswith("/5/answer/L1")
+    expect(page).to_have_url(re.compile("/5/answer/L1$"))
     page.get_by_label("Search in this run").fill("nowhere")
     expect(page.locator("#search-told")).to_have_text("nothing found")
 
@@ -112,6 +113,8 @@ def test_filters_say_how_much_they_hide(open_desk: Desk) -> None:
 
 
 def _copied(page: Page, what: str) -> str:
+    # What was said of the last copy is still there.
+    page.locator("#status").evaluate("(status) => { status.textContent = ''; }")
     page.get_by_role("button", name="Copy").click()
     page.locator(f"[data-copy={what}]").click()
     page.locator("#status", has_text="Copied").wait_for()
@@ -144,7 +147,7 @@ def test_exported_file_opens_again(open_desk: Desk, tmp_path: Path) -> None:
     run(page)
     before = page.locator(".step .what").all_inner_texts()
     page.locator("#step-1").click()
-    link = page.url
+    link = address(page)
     for form in ("run", "ndjson", "md", "html", "otlp-json"):
         page.get_by_role("button", name="Export").click()
         with page.expect_download() as download:
@@ -156,7 +159,7 @@ def test_exported_file_opens_again(open_desk: Desk, tmp_path: Path) -> None:
     expect(page.locator("#badges")).to_contain_text("from a file")
     expect(page.locator(".step")).to_have_count(5)
     assert page.locator(".step .what").all_inner_texts() == before
-    assert page.url == link
+    expect(page).to_have_url(link)
     page.get_by_role("button", name="Dismiss").click()
 
 
@@ -166,7 +169,7 @@ def test_permalink_survives_a_reload(open_desk: Desk) -> None:
     run(page)
     page.locator("#step-4").click()
     page.get_by_role("tab", name="Parameters").click()
-    assert page.url.endswith("/4/parameters")
+    expect(page).to_have_url(re.compile("/4/parameters$"))
     page.reload()
     expect(page.locator("#step-4")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("tab", name="Parameters")).to_have_attribute("aria-selected", "true")
