@@ -16,6 +16,7 @@ from loopspan.runs.steps import (
     CostSource,
     Missing,
     Reason,
+    RequestStep,
     Run,
     RunOutcome,
     RunStep,
@@ -89,9 +90,30 @@ def read_run(spans: Sequence[SpanRecord]) -> Run:
 
 def _foreign(run: Run) -> Run:
     """Say what other instrumentations never tell."""
-    fields = [f for f in ("configuration", "max_rounds", "parts") if getattr(run, f) is None]
-    unknown = (Missing(field=field, why="not_recorded") for field in fields)
-    return run.model_copy(update={"missing": (*run.missing, *unknown)})
+    steps = tuple(
+        step.model_copy(update={"missing": _with_untold(step, _fields(step))}) for step in run.steps
+    )
+    missing = _with_untold(run, ("configuration", "model", "max_rounds", "parts"))
+    return run.model_copy(update={"steps": steps, "missing": missing})
+
+
+def _fields(step: RunStep) -> tuple[str, ...]:
+    """Return the fields of a step that another instrumentation may leave out."""
+    match step:
+        case RequestStep():
+            return ("provider", "model")
+        case ChatStep(state="ok"):
+            return ("response_model", "finish_reason", "finish_reason_raw")
+        case ToolStep():
+            return ("tool_call_id",)
+        case _:
+            return ()
+
+
+def _with_untold(told: Run | RunStep, fields: Iterable[str]) -> tuple[Missing, ...]:
+    """Return what is missing, and those fields that are `None` because nobody recorded them."""
+    unknown = [Missing(field=f, why="not_recorded") for f in fields if getattr(told, f) is None]
+    return (*told.missing, *unknown)
 
 
 def _count(steps: Iterable[RunStep], kind: str) -> int:

@@ -12,22 +12,18 @@ from hypothesis import strategies as st
 from loopspan.runs import ChatStep, RequestStep, Run, ToolStep, findings, read_runs
 from loopspan.runs.foreign.names import ALIASES, KINDS, MARKERS
 from loopspan.telemetry.record import SpanEvent, SpanRecord
-from tests.runs.foreign.written import (
+from tests.runs.foreign.conventions import details_event, pydantic_ai
+from tests.runs.foreign.dialogue import (
     ANSWER,
     ARGUMENTS,
     CURRENT_CALL,
     CURRENT_SENT,
     RESULT,
     TRACE,
-    WRITERS,
-    details_event,
-    langfuse,
-    openinference,
-    openllmetry,
-    pydantic_ai,
     record,
-    vercel,
 )
+from tests.runs.foreign.platforms import langfuse, openinference, openllmetry, vercel
+from tests.runs.foreign.written import WRITERS
 
 Writer = Callable[[], list[SpanRecord]]
 each_writer = pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.__name__)
@@ -247,6 +243,8 @@ NAMES = sorted(
         "llm.tools.0",
         "ai.prompt.tools",
         "langfuse.observation.usage_details",
+        "langfuse.observation.model.parameters",
+        "llm.invocation_parameters",
     }
 )
 
@@ -264,3 +262,14 @@ def test_whatever_spans_tell_they_are_read(many: list[dict[str, Any]], told: Any
     for run in read_runs(spans):
         assert run.model_dump(mode="json")["run_id"].startswith(TRACE)
         assert findings(run) is not None
+
+
+@each_writer
+def test_each_field_that_nobody_told_has_a_reason(writer: Writer) -> None:
+    """A run's and a step's `None`, but for what is `None` because it did not happen."""
+    run = run_of(writer())
+    named = {"provider", "model", "response_model", "finish_reason", "finish_reason_raw"}
+    named |= {"tool_call_id", "configuration", "max_rounds", "parts", "cost_usd", "content"}
+    for told in (run, *run.steps):
+        empty = {name for name, value in told if value is None} & named
+        assert empty == {m.field for m in told.missing} & named

@@ -7,30 +7,26 @@ from dataclasses import replace
 from typing import Any
 
 from loopspan.jsontext import dump_text
-from loopspan.runs.foreign.messages import JSON, definitions, indexed, messages, parsed
+from loopspan.runs.foreign.events import answered_in, sent_in, told_events
+from loopspan.runs.foreign.messages import JSON, definitions, indexed, messages, parsed, plain
 from loopspan.runs.foreign.names import ALIASES, HIDDEN, KINDS, OPERATIONS, PROVIDERS, REASONS
+from loopspan.runs.foreign.parameters import say_parameters
 from loopspan.telemetry import semconv as names
-from loopspan.telemetry.record import SpanRecord
-
-_ROLES = {
-    "gen_ai.system.message": "system",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-    "gen_ai.tool.message": "tool",
-}
+from loopspan.telemetry.record import SpanEvent, SpanRecord
 
 
 def current(span: SpanRecord) -> SpanRecord:
     """Return the span with current names beside its own; messages are whole lists."""
-    told = {k: v for k, v in span.attributes.items() if v != HIDDEN}
+    told = {k: plain(v) for k, v in span.attributes.items() if v != HIDDEN}
     for event in span.events:
         if event.name == names.DETAILS_EVENT:
-            told = {**event.attributes, **told}
+            told = {k: plain(v) for k, v in event.attributes.items()} | told
     _rename(told)
     _say_operation(told, span.name)
     match told.get(names.OPERATION_NAME):
         case names.CHAT:
-            _say_messages(told, span)
+            say_parameters(told)
+            _say_messages(told, told_events(span))
             _say_reason(told)
             _say_usage(told)
         case names.EXECUTE_TOOL:
@@ -85,17 +81,17 @@ def _has_messages(told: Mapping[str, Any]) -> bool:
     return any(key.startswith(("gen_ai.prompt.", "llm.input_messages.")) for key in told)
 
 
-def _say_messages(told: dict[str, Any], span: SpanRecord) -> None:
+def _say_messages(told: dict[str, Any], events: Sequence[SpanEvent]) -> None:
     instructions = messages(
         [{"role": "system", "parts": parts}]
         if (parts := parsed(told.pop(names.SYSTEM_INSTRUCTIONS, None)))
         else None,
         "system",
     )
-    sent = _sent(told, span)
+    sent = _sent(told, events)
     if sent is not None:
         told[names.INPUT_MESSAGES] = [*instructions, *sent]
-    answered = _answered(told, span)
+    answered = _answered(told, events)
     if answered is not None:
         told[names.OUTPUT_MESSAGES] = answered
         reasons = [m["finish_reason"] for m in answered if "finish_reason" in m]
@@ -107,7 +103,7 @@ def _say_messages(told: dict[str, Any], span: SpanRecord) -> None:
         told[names.TOOL_DEFINITIONS] = definitions(tools)
 
 
-def _sent(told: Mapping[str, Any], span: SpanRecord) -> list[JSON] | None:
+def _sent(told: Mapping[str, Any], events: Sequence[SpanEvent]) -> list[JSON] | None:
     """Return what was sent; `None` where nobody tells. A cut JSON text stays as it is."""
     if names.INPUT_MESSAGES in told:
         own = parsed(told[names.INPUT_MESSAGES])
@@ -115,7 +111,7 @@ def _sent(told: Mapping[str, Any], span: SpanRecord) -> list[JSON] | None:
     for prefix in ("llm.input_messages", "gen_ai.prompt"):
         if found := indexed(told, prefix):
             return messages(found, "user")
-    if found := _from_events(span):
+    if found := sent_in(events):
         return found
     for name in ("ai.prompt.messages", "ai.prompt", "gen_ai.prompt"):
         if name in told:
@@ -126,55 +122,24 @@ def _sent(told: Mapping[str, Any], span: SpanRecord) -> list[JSON] | None:
     return None
 
 
-def _answered(told: Mapping[str, Any], span: SpanRecord) -> list[JSON] | None:
+def _answered(told: Mapping[str, Any], events: Sequence[SpanEvent]) -> list[JSON] | None:
     if names.OUTPUT_MESSAGES in told:
         own = parsed(told[names.OUTPUT_MESSAGES])
         return None if isinstance(own, str) else messages(own, "assistant")
     for prefix in ("llm.output_messages", "gen_ai.completion"):
         if found := indexed(told, prefix):
             return messages(found, "assistant")
-    if found := [_choice(e.attributes) for e in span.events if e.name == "gen_ai.choice"]:
-        return messages(found, "assistant")
+    if found := answered_in(events):
+        return found
     if any(key.startswith("ai.response.") for key in told):
         return [_vercel(told)]
-    for event in span.events:
+    for event in events:
         if event.name == "gen_ai.content.completion":
             return messages(event.attributes.get("gen_ai.completion"), "assistant")
     for name in ("gen_ai.completion", "langfuse.observation.output", "output.value"):
         if name in told:
             return messages(told[name], "assistant")
     return None
-
-
-def _from_events(span: SpanRecord) -> list[JSON]:
-    found: list[JSON] = []
-    for event in span.events:
-        if event.name in _ROLES:
-            found += messages(_body(event.attributes, _ROLES[event.name]), _ROLES[event.name])
-        elif event.name == "gen_ai.content.prompt":
-            found += messages(event.attributes.get("gen_ai.prompt"), "user")
-    return found
-
-
-def _body(attributes: Mapping[str, Any], role: str) -> JSON:
-    told = parsed(attributes.get("gen_ai.event.content"))
-    inner = told if isinstance(told, Mapping) else attributes
-    return (
-        {"role": role, **inner}
-        if told is None or isinstance(told, Mapping)
-        else {
-            "role": role,
-            "content": told,
-        }
-    )
-
-
-def _choice(attributes: Mapping[str, Any]) -> JSON:
-    told = _body(attributes, "assistant")
-    inner = parsed(told.get("message"))
-    if isinstance(inner, Mapping):
-        return {**told, **inner, "role": str(inner.get("role") or "assistant")}
-    return {**told, "content": inner} if isinstance(inner, str) else told
 
 
 def _vercel(told: Mapping[str, Any]) -> JSON:

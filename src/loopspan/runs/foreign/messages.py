@@ -21,6 +21,26 @@ def parsed(value: Any) -> Any:
         return value
 
 
+def plain(value: Any) -> Any:
+    """Return a structure as JSON has it; the SDK makes tuples of the lists inside of attributes.
+
+    A tuple of texts or numbers is an ordinary attribute, and stays.
+    """
+    return _plain(value) if isinstance(value, Mapping) or _is_nested(value) else value
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, list | tuple) and any(
+        isinstance(each, Mapping | list | tuple) for each in value
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [*map(_plain, value)] if isinstance(value, list | tuple) else value
+
+
 def messages(value: Any, role: str) -> list[JSON]:
     """Return the messages that a value holds; what names no role is of `role`."""
     found = parsed(value)
@@ -53,7 +73,8 @@ def message(value: Any, role: str) -> JSON:
         value = {**{k: v for k, v in value.items() if k != "message"}, **inner}
     made: JSON = {"role": str(value.get("role") or role), "parts": [*_parts(value)]}
     for name in ("name", "finish_reason"):
-        if isinstance(value.get(name), str):
+        # The name of a tool's message is the tool's, and told with its result.
+        if isinstance(value.get(name), str) and (name, made["role"]) != ("name", "tool"):
             made[name] = value[name]
     return made
 
@@ -77,7 +98,14 @@ def _parts(value: Mapping[str, Any]) -> Iterator[JSON]:
         value.get("id") if value.get("role") == "tool" else None
     )
     if isinstance(call_id, str):
-        yield _clean({"type": "tool_call_response", "id": call_id, "response": content})
+        yield _clean(
+            {
+                "type": "tool_call_response",
+                "id": call_id,
+                "name": value.get("name"),
+                "response": content,
+            }
+        )
     elif isinstance(content, str):
         yield from [text(content)] if content else ()
     elif isinstance(content, Mapping):
@@ -97,7 +125,7 @@ def _part(value: Any) -> JSON:
         return {"type": "unknown", "content": value}
     if isinstance(inner := value.get("message_content"), Mapping):
         value = inner
-    kind = value.get("type") or value.get("part_kind")
+    kind = value.get("type") or value.get("part_kind") or value.get("kind")
     make = _SHAPES.get(str(kind))
     return _clean({"type": str(kind), **value} if make is None else make(value))
 
@@ -143,7 +171,8 @@ def _as_text(value: Mapping[str, Any]) -> JSON:
     told = _first(value, "content", "text")
     # With content off some write the part and leave out its text.
     known = {names.NOT_RECORDED: True} if told is None else {}
-    return {**value, "type": "text", "content": told, **known}
+    rest = {k: v for k, v in value.items() if k not in ("kind", "text")}
+    return {**rest, "type": "text", "content": told, **known}
 
 
 def _as_reasoning(value: Mapping[str, Any]) -> JSON:
