@@ -68,9 +68,9 @@ def test_raw_bodies_were_kept(open_desk: Desk) -> None:
     page.get_by_role("tab", name="Raw").click()
     panel = page.get_by_role("tabpanel")
     expect(panel).to_contain_text("Request, as it was sent")
-    panel.get_by_role("button", name="Raw").first.click()
-    text = panel.locator("pre").first
-    expect(text).to_have_text(desk.model.wire[0].decode())
+    request = panel.locator(".body").first
+    request.get_by_role("button", name="Raw").click()
+    expect(request.locator("pre")).to_have_text(desk.model.wire[0].decode())
 
 
 def test_search_goes_from_place_to_place(open_desk: Desk) -> None:

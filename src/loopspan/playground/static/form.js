@@ -175,8 +175,8 @@ async function start(dry) {
   try {
     const { runs } = await post("api/runs", asked(dry));
     announce(dry ? "Dry run: nothing is sent" : "Run started", true);
-    await openRun(runs[0].run_id, { started: !dry });
-    if (!isLive()) announce(ending(state.run.outcome), true);
+    const isOpen = await openRun(runs[0].run_id, { started: !dry });
+    if (isOpen && !isLive()) announce(ending(state.run.outcome), true);
     list().catch(failed);
   } catch (error) {
     say(byId("form-error"), [error.message, error.hint].filter(Boolean).join(". "));

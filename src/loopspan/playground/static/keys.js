@@ -29,9 +29,7 @@ function scrolls(target) {
   return target instanceof Element && target.closest("#detail, #runs, input, select, [role=tablist], .chart-box") !== null;
 }
 
-function move(by) {
-  return () => go(neighbour(by));
-}
+const move = (by) => () => go(neighbour(by));
 
 function go(n) {
   if (n === null) return false;
@@ -40,9 +38,7 @@ function go(n) {
   return true;
 }
 
-function edge(from, by) {
-  return () => go(neighbour(by, from()));
-}
+const edge = (from, by) => () => go(neighbour(by, from()));
 
 function round(by) {
   return () => {

@@ -5,6 +5,7 @@ import { failed, openRun } from "./session.js";
 import { announce, can, changes, get, post, putRun, send, state, subscribe } from "./store.js";
 import { count, duration, outcome, OUTCOMES, plural, usd, when } from "./words.js";
 
+let asked = 0;
 const query = { q: "", status: "", configuration: "", source: "", tool: "", since: "" };
 const HOURS = { "1 hour": 1, "6 hours": 6, "24 hours": 24 };
 const NAMES = { memory: "this process", jaeger: "Jaeger", tempo: "Tempo", file: "files" };
@@ -61,8 +62,10 @@ export function choices() {
 
 export async function list(cursor = null) {
   const since = query.since && String(BigInt(Date.now() - query.since * 3_600_000) * 1_000_000n);
+  const mine = (asked += 1);
   const heard = (state.heard = []);
   const told = await get("api/runs", { ...query, since, cursor, limit: 100 });
+  if (mine !== asked) return; // another list was asked for meanwhile
   state.runs = cursor === null ? told.items : [...state.runs, ...told.items];
   state.runsTold = { total: told.total_known, dropped: told.dropped, next: told.next };
   // What the stream told while the list was on its way is newer than the list.
@@ -70,9 +73,7 @@ export async function list(cursor = null) {
   changes("runs");
 }
 
-function isAsked() {
-  return Object.values(query).some((value) => value !== "");
-}
+const isAsked = () => Object.values(query).some((value) => value !== "");
 
 function show() {
   const rows = state.runs.map((run) => [`${run.source.type}:${run.run_id}`, signature(run), () => row(run)]);
@@ -90,9 +91,7 @@ function show() {
 
 const SHOWN = ["outcome", "rounds", "cost_usd", "duration_ms", "title", "configuration", "pinned", "findings", "missing"];
 
-function signature(run) {
-  return JSON.stringify(SHOWN.map((name) => run[name]));
-}
+const signature = (run) => JSON.stringify(SHOWN.map((name) => run[name]));
 
 export function nameOf(run) {
   return visible(run.title || run.configuration || run.run_id);

@@ -4,6 +4,7 @@ import { announce, changes, get, runPath, setFollow, settings, sourceOf, state, 
 import { kind } from "./words.js";
 
 const listening = { run: () => {} };
+let opening = 0; // of runs that are opened one after the other, the last one counts
 
 /** Say who is to be told that another run is open (the live stream). */
 export function onOpened(callback) {
@@ -33,13 +34,16 @@ export function address() {
 
 const remembered = () => ({ source: state.run === null ? null : sourceOf(state.run) });
 
-function moved() {
-  history.replaceState(remembered(), "", address());
-}
+const moved = () => history.replaceState(remembered(), "", address());
 
-/** Open a run; `push` makes a new entry of the history, `started` says that it was begun just now. */
+/**
+ * Open a run; `push` makes a new entry of the history, `started` says that it was begun just now.
+ * Returns whether it is open: somebody may have opened another meanwhile, or closed all.
+ */
 export async function openRun(id, { n = null, tab = null, line = null, source = null, push = true, started = false } = {}) {
+  const mine = (opening += 1);
   const first = await page(id, source, 1);
+  if (mine !== opening) return false;
   const again = state.run !== null && state.run.run_id === id && state.run.source.type === first.run.source.type;
   state.run = first.run;
   state.steps = first.steps;
@@ -53,8 +57,9 @@ export async function openRun(id, { n = null, tab = null, line = null, source = 
   changes("opened");
   changes("run");
   changes("selection");
-  for (let next = first.next; next !== null && state.run.run_id === id; ) {
+  for (let next = first.next; next !== null; ) {
     const more = await page(id, source, next);
+    if (mine !== opening) return false;
     for (const each of more.steps) {
       state.steps[each.n - 1] ||= each;
       changes("steps", each.n);
@@ -64,6 +69,7 @@ export async function openRun(id, { n = null, tab = null, line = null, source = 
     if (!tabsOf(step()).includes(state.tab)) choose(wanted, tab, line);
     changes("selection");
   }
+  return true;
 }
 
 /**
@@ -78,9 +84,7 @@ function start({ run, steps }, started) {
   return (steps.find((each) => each.state === "error") || steps[0]).n;
 }
 
-function page(id, source, from) {
-  return get(runPath({ run_id: id }), { from, source });
-}
+const page = (id, source, from) => get(runPath({ run_id: id }), { from, source });
 
 /** Load what may have been missed: steps that are the same stay as they are. */
 export async function reload() {
@@ -103,6 +107,7 @@ export async function reload() {
 
 /** Close the run and show the list alone. */
 export function closeRun() {
+  opening += 1;
   state.run = null;
   state.steps = [];
   choose(null);

@@ -40,13 +40,9 @@ async function answered(url, options) {
   throw error;
 }
 
-export async function get(url, query) {
-  return (await answered(path(url, query))).json();
-}
+export const get = async (url, query) => (await answered(path(url, query))).json();
 
-export async function text(url, query) {
-  return (await answered(path(url, query))).text();
-}
+export const text = async (url, query) => (await answered(path(url, query))).text();
 
 export async function send(method, url, value) {
   const body = typeof value === "string" || value instanceof Blob ? value : JSON.stringify(value);
@@ -171,7 +167,9 @@ export function changes(topic, detail = null) {
 
 export const step = (n = state.selected) => (n === null ? null : state.steps[n - 1] || null);
 
+/** Take a step; one that is over does not begin again, however late its beginning is told. */
 export function putStep(given) {
+  if ((state.steps[given.n - 1]?.state ?? "open") !== "open" && given.state === "open") return;
   state.steps[given.n - 1] = given;
   changes("steps", given.n);
 }
@@ -184,15 +182,16 @@ export function patchStep(n, fields) {
   return true;
 }
 
-/** Take a header; the list and the open run have the same one. */
+/** Take a header, but for a late one; the list and the open run have the same one. */
 export function putRun(header) {
   if (state.heard && state.heard.length < 1000) state.heard.push(header);
   const same = (run) => run.run_id === header.run_id && run.source.type === header.source.type;
   const at = state.runs.findIndex(same);
-  if (at >= 0) state.runs[at] = { ...state.runs[at], ...header };
-  else state.runs.unshift(header);
+  const late = (run) => run.outcome !== "running" && header.outcome === "running";
+  if (at < 0) state.runs.unshift(header);
+  else if (!late(state.runs[at])) state.runs[at] = { ...state.runs[at], ...header };
   changes("runs");
-  if (state.run !== null && same(state.run)) {
+  if (state.run !== null && same(state.run) && !late(state.run)) {
     state.run = { ...state.run, ...header };
     changes("run");
   }
