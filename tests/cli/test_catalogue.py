@@ -74,8 +74,8 @@ def test_skills_and_snippets_are_added_to_a_run(shop: Path, capsys: Out) -> None
     ("arguments", "said"),
     [
         (["--config", "nope"], "loopspan.toml has no configuration 'nope'; it has plain, shop"),
-        (["--skill", "nope"], "--skill: loopspan.toml has no skill 'nope'"),
-        (["--snippet", "nope"], "--snippet: loopspan.toml has no snippet 'nope'"),
+        (["--skill", "nope"], "loopspan.toml has no skill 'nope'"),
+        (["--snippet", "nope"], "loopspan.toml has no snippet 'nope'"),
         (["--config", "shop", "--catalogue", "no.toml"], "no.toml: the catalogue is not there"),
     ],
 )

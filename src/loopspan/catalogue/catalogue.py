@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -72,6 +72,16 @@ class Catalogue:
             raise ConfigurationError(
                 f"{self.path} has no configuration {name!r}; it has {known}"
             ) from None
+
+    def check_has(self, *, skills: Iterable[str], snippets: Iterable[str]) -> None:
+        """Raise `ConfigurationError` for the first skill or snippet that there is none of."""
+        for kind, wanted, get in (
+            ("skill", skills, self.library.skill),
+            ("snippet", snippets, self.library.snippet),
+        ):
+            for name in wanted:
+                if get(name) is None:
+                    raise ConfigurationError(f"{self.path} has no {kind} {name!r}")
 
     @property
     def lockable_skills(self) -> tuple[Skill, ...]:

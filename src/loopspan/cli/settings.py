@@ -82,13 +82,7 @@ class RunSettings:
         found = open_catalogue(self.catalogue)
         if self.config is not None:
             found.configuration(self.config)
-        for kind, names, get in (
-            ("skill", self.skills, found.library.skill),
-            ("snippet", self.snippets, found.library.snippet),
-        ):
-            for name in names:
-                if get(name) is None:
-                    raise ConfigurationError(f"--{kind}: {found.path} has no {kind} {name!r}")
+        found.check_has(skills=self.skills, snippets=self.snippets)
         return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,10 +21,7 @@ from loopspan.tools import (
     Tool,
     ToolContext,
     ToolSet,
-    cap,
     decide,
-    result_text,
-    returned_error,
 )
 
 logger = logging.getLogger("loopspan.tools")
@@ -137,16 +134,9 @@ class ToolCalls:
         text = ""
         if error is None:
             try:
-                text, cut_from = cap(result_text(done.value))
-                outcome = "returned_error" if returned_error(done.value) else "ok"
+                text = span.take(done.value)
             except Exception as unreadable:  # noqa: BLE001  # a value whose text form fails
                 error = unreadable
-            else:
-                if cut_from is not None:
-                    span.cuts["result"] = (cut_from, len(text.encode()))
-                span.result = text
-                span.result_is_object = cut_from is None and isinstance(done.value, Mapping)
-                span.tool_outcome = outcome
         if error is not None:
             text = self._failed(span, error, ran)
         # Jaeger makes a nanosecond of no time at all; a run is the same wherever it is read.

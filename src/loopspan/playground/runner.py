@@ -149,13 +149,7 @@ class Runner:
                 "set OTEL_EXPORTER_OTLP_ENDPOINT, or give make_asgi_app an exporter"
             )
         catalogue = self.catalogue
-        for kind, given, get in (
-            ("skill", asked.skills, catalogue.library.skill),
-            ("snippet", asked.snippets, catalogue.library.snippet),
-        ):
-            for name in given:
-                if get(name) is None:
-                    raise ConfigurationError(f"{catalogue.path} has no {kind} {name!r}")
+        catalogue.check_has(skills=asked.skills, snippets=asked.snippets)
         tools = self.tools()
         for name in asked.tools or ():
             if name not in tools:

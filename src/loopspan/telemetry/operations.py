@@ -17,6 +17,7 @@ from loopspan.telemetry.cost import Cost, cost_of
 from loopspan.telemetry.metrics import Instruments
 from loopspan.telemetry.raw import parts
 from loopspan.telemetry.spans import Invocation, SpanSettings
+from loopspan.tools import cap, result_text, returned_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +300,19 @@ class ToolSpan(Invocation):
     @property
     def error_content(self) -> Content:
         return self.content
+
+    def take(self, value: Any) -> str:
+        """Take what the tool gave; returns the text that a model is to be told.
+
+        Raises what the value's text form raises, and then holds nothing of it.
+        """
+        text, cut_from = cap(result_text(value))
+        self.tool_outcome = "returned_error" if returned_error(value) else "ok"
+        self.result = text
+        self.result_is_object = cut_from is None and isinstance(value, Mapping)
+        if cut_from is not None:
+            self.cuts["result"] = (cut_from, len(text.encode()))
+        return text
 
     def tells(self, message: Message) -> None:
         """Let later requests refer to the result that this span holds, where it holds it whole."""

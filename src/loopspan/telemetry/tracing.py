@@ -36,7 +36,6 @@ from loopspan.telemetry.spans import (
     never_raising,
 )
 from loopspan.telemetry.unrecorded import Unrecorded
-from loopspan.tools.results import cap, result_text, returned_error
 
 
 class LoopTracer:
@@ -223,12 +222,7 @@ class TracedTool(_Traced):
         span = self._span
         text = ""
         with never_raising():
-            text, cut_from = cap(result_text(value))
-            span.result = text
-            span.result_is_object = cut_from is None and isinstance(value, Mapping)
-            span.tool_outcome = "returned_error" if returned_error(value) else "ok"
-            if cut_from is not None:
-                span.cuts["result"] = (cut_from, len(text.encode()))
+            text = span.take(value)
             call = span.call
             span.tells(Message("tool", (ToolCallResponse(text, call.id, call.name),)))
         return text
