@@ -1,10 +1,34 @@
-"""A loopback HTTP server that gives prepared answers in order, whatever it is asked."""
+"""Loopback HTTP servers: any handler's, and one that gives prepared answers in order."""
 
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    """A handler that writes nothing to standard error."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def on_loopback(
+    handler: type[BaseHTTPRequestHandler],
+    server_class: type[ThreadingHTTPServer] = ThreadingHTTPServer,
+) -> Iterator[str]:
+    """Serve requests with this handler, and give the address."""
+    server = server_class(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +56,7 @@ GONE = Answer(410, "application/json", b'{"error": {"message": "no more recorded
 def playing(answers: Sequence[Answer]) -> Iterator[Played]:
     """Serve these answers on loopback, one a request; past the last each request gets 410."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
@@ -45,16 +69,6 @@ def playing(answers: Sequence[Answer]) -> Iterator[Played]:
             self.end_headers()
             self.wfile.write(answer.body)
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    played = Played(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(Handler) as url:
+        played = Played(url)
         yield played
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -2,16 +2,15 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from loopspan.cli import main
 from tests.cli.command import objects
+from tests.servers import QuietHandler, on_loopback
 
 Out = pytest.CaptureFixture[str]
 KEY = "sk-abcdefghijklmnop"
@@ -35,7 +34,7 @@ def ollama(*models: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]
     received: list[dict[str, Any]] = []
     answer = {"model": "m", "message": {"role": "assistant", "content": "ok"}, "done": True}
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self._answer({"models": models})
 
@@ -49,18 +48,8 @@ def ollama(*models: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]
             self.end_headers()
             self.wfile.write(json.dumps(value).encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", received
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with on_loopback(Handler) as url:
+        yield url, received
 
 
 def report(capsys: Out, *options: str) -> tuple[int, dict[str, Any]]:

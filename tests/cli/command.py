@@ -5,19 +5,19 @@ import os
 import pty
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fcntl import ioctl
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from socket import socket
 from struct import pack
 from termios import TIOCSWINSZ
 from typing import Any
 
 from loopspan.testing import Answer, ScriptedModel
+from tests.servers import QuietHandler, on_loopback
 
 COMMAND = (sys.executable, "-W", "error", "-m", "loopspan")
 PATIENCE = 60
@@ -37,7 +37,7 @@ def serving(model: ScriptedModel, pause: float = 0) -> Iterator[str]:
     Between two events of a stream it makes a pause.
     """
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
@@ -51,18 +51,8 @@ def serving(model: ScriptedModel, pause: float = 0) -> Iterator[str]:
                 self.wfile.write(event)
                 time.sleep(pause if event.strip() else 0)
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = _Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with on_loopback(Handler, _Server) as url:
+        yield f"{url}/v1"
 
 
 @contextmanager

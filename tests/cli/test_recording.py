@@ -1,9 +1,7 @@
 """`--export`: which spans leave, with how much content, and what is said where they cannot."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -11,6 +9,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from loopspan.cli import main
 from loopspan.testing import message
 from tests.cli.command import after, objects, scripted, started
+from tests.servers import QuietHandler, on_loopback
 
 ASKING = message(tool_calls=[("current_time", {"timezone": "UTC"})])
 
@@ -20,7 +19,7 @@ def collecting(status: int = 200) -> Iterator[tuple[str, list[ExportTraceService
     """Give the address of an OTLP receiver that answers so, and what it received."""
     received: list[ExportTraceServiceRequest] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
@@ -30,18 +29,8 @@ def collecting(status: int = 200) -> Iterator[tuple[str, list[ExportTraceService
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", received
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with on_loopback(Handler) as url:
+        yield url, received
 
 
 @pytest.mark.parametrize(

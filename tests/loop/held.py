@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from loopspan import Model, connect
+from tests.servers import QuietHandler, on_loopback
 
 
 @dataclass
@@ -30,7 +30,7 @@ def said(content: str) -> dict[str, Any]:
 def holding(*texts: str) -> Iterator[Held]:
     """Serve a stream of these texts that does not go on; without one not even its head is sent."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
             if texts:
@@ -44,17 +44,6 @@ def holding(*texts: str) -> Iterator[Held]:
                 self.rfile.read(1)  # nothing comes, until the connection is closed
             held.left.set()
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    url = f"http://127.0.0.1:{server.server_port}"
-    held = Held(connect("openai:held-1", base_url=url, key="made-up"))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(Handler) as url:
+        held = Held(connect("openai:held-1", base_url=url, key="made-up"))
         yield held
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

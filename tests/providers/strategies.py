@@ -10,6 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from loopspan.jsontext import dump
 from loopspan.messages import (
     Blob,
     Extra,
@@ -18,6 +19,7 @@ from loopspan.messages import (
     Parameters,
     Part,
     Reasoning,
+    Reply,
     Request,
     Text,
     ToolCall,
@@ -212,3 +214,8 @@ def _mutate(draw: st.DrawFn, value: Any) -> Any:
     elif isinstance(value, list):
         value.append(copy.deepcopy(value[key]))
     return value
+
+
+def is_sound(reply: object) -> bool:
+    """Whether this is a reply that can be sent again."""
+    return isinstance(reply, Reply) and bool(dump(reply.message.to_json()))

@@ -17,7 +17,6 @@ from loopspan.messages import (
     Parameters,
     Part,
     Reasoning,
-    Reply,
     Request,
     Text,
     ToolCall,
@@ -31,10 +30,11 @@ from tests.providers.strategies import (
     blobs,
     files,
     ids,
+    is_sound,
     json_values,
     messages,
+    mutated,
     names,
-    objects,
     parameters,
     requests,
     texts,
@@ -204,31 +204,9 @@ EVENTS: list[dict[str, Any]] = [
     STOP,
 ]
 
-wrong: Strategy[Any] = json_values | objects | st.just([[]]) | st.just([{"type": "text"}])
-
-
-@st.composite
-def spoiled(draw: st.DrawFn, value: Any) -> Any:
-    """The value with something in it replaced, or taken out."""
-    if isinstance(value, dict | list) and value and draw(st.integers(0, 5)):
-        copy: Any = value.copy()
-        place = draw(
-            st.sampled_from(sorted(value) if isinstance(value, dict) else range(len(value)))
-        )
-        if draw(st.integers(0, 4)):
-            copy[place] = draw(spoiled(value[place]))
-        else:
-            del copy[place]
-        return copy
-    return draw(wrong)
-
-
-def is_sound(reply: object) -> bool:
-    return isinstance(reply, Reply) and bool(dump(reply.message.to_json()))
-
 
 @settings(max_examples=300)
-@given(spoiled(BODY))
+@given(mutated(BODY) | json_values)
 def test_spoiled_answer_is_a_reply_or_an_error_of_ours(body: Any) -> None:
     try:
         reply = ADAPTER.reply(body)
@@ -238,7 +216,7 @@ def test_spoiled_answer_is_a_reply_or_an_error_of_ours(body: Any) -> None:
 
 
 @settings(max_examples=300)
-@given(spoiled(EVENTS).filter(lambda events: isinstance(events, list)))
+@given(mutated(EVENTS).filter(lambda events: isinstance(events, list)))
 def test_spoiled_stream_is_a_reply_or_an_error_of_ours(events: list[Any]) -> None:
     data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
     try:
@@ -258,7 +236,7 @@ def test_truncated_stream_is_a_reply_or_an_error_of_ours(position: int) -> None:
 
 
 @settings(max_examples=300)
-@given(spoiled(ASKED))
+@given(mutated(ASKED))
 def test_spoiled_request_is_a_request_or_an_error_of_ours(body: Any) -> None:
     try:
         assert isinstance(ADAPTER.body(ADAPTER.request(body)), dict)

@@ -17,7 +17,6 @@ from loopspan.messages import (
     Message,
     Part,
     Reasoning,
-    Reply,
     Request,
     Text,
     ToolCall,
@@ -29,8 +28,10 @@ from tests.corpus import cut, read_stream
 from tests.providers.strategies import (
     Strategy,
     blobs,
+    is_sound,
     json_values,
     messages,
+    mutated,
     names,
     objects,
     parameters,
@@ -236,31 +237,9 @@ EVENTS: list[dict[str, Any]] = [
     event(finishReason="STOP", index=0) | {"usageMetadata": {"candidatesTokenCount": 2}},
 ]
 
-wrong: Strategy[Any] = json_values | objects | st.just([[]]) | st.just([{"text": "x"}])
-
-
-@st.composite
-def spoiled(draw: st.DrawFn, value: Any) -> Any:
-    """The value with something in it replaced, or taken out."""
-    if isinstance(value, dict | list) and value and draw(st.integers(0, 5)):
-        copy: Any = value.copy()
-        place = draw(
-            st.sampled_from(sorted(value) if isinstance(value, dict) else range(len(value)))
-        )
-        if draw(st.integers(0, 4)):
-            copy[place] = draw(spoiled(value[place]))
-        else:
-            del copy[place]
-        return copy
-    return draw(wrong)
-
-
-def is_sound(reply: object) -> bool:
-    return isinstance(reply, Reply) and bool(dump(reply.message.to_json()))
-
 
 @settings(max_examples=400)
-@given(spoiled(BODY))
+@given(mutated(BODY) | json_values)
 def test_spoiled_answer_is_a_reply_or_an_error_of_ours(body: Any) -> None:
     try:
         reply = ADAPTER.reply(body)
@@ -270,13 +249,13 @@ def test_spoiled_answer_is_a_reply_or_an_error_of_ours(body: Any) -> None:
 
 
 @settings(max_examples=200)
-@given(spoiled(FAILURE))
+@given(mutated(FAILURE))
 def test_spoiled_error_is_an_error_of_ours(body: Any) -> None:
     assert isinstance(ADAPTER.error(429, body), LoopspanError)
 
 
 @settings(max_examples=400)
-@given(spoiled(EVENTS).filter(lambda events: isinstance(events, list)))
+@given(mutated(EVENTS).filter(lambda events: isinstance(events, list)))
 def test_spoiled_stream_is_a_reply_or_an_error_of_ours(events: list[Any]) -> None:
     data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
     try:
@@ -296,7 +275,7 @@ def test_truncated_stream_is_a_reply_or_an_error_of_ours(position: int) -> None:
 
 
 @settings(max_examples=400)
-@given(spoiled(ASKED))
+@given(mutated(ASKED))
 def test_spoiled_request_is_a_request_or_an_error_of_ours(body: Any) -> None:
     try:
         assert isinstance(ADAPTER.body(ADAPTER.request(body)), dict)

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from loopspan.errors import LoopspanError
 from loopspan.jsontext import dump
-from loopspan.messages import Blob, Message, Part, Reply, Request, ToolCallResponse, user
+from loopspan.messages import Blob, Message, Part, Request, ToolCallResponse, user
 from loopspan.providers.ollama import Ollama
 from tests.corpus import cut, read_stream
 from tests.providers.strategies import (
     base64s,
     dialogues,
+    is_sound,
     json_values,
     messages,
     mutated,
@@ -141,10 +142,6 @@ LINES: list[dict[str, Any]] = [
 
 def ndjson(lines: list[Any]) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-
-
-def is_sound(reply: object) -> bool:
-    return isinstance(reply, Reply) and bool(dump(reply.message.to_json()))
 
 
 @settings(max_examples=300)

@@ -17,7 +17,6 @@ from loopspan.messages import (
     Message,
     Part,
     Reasoning,
-    Reply,
     Request,
     Text,
     ToolCall,
@@ -32,6 +31,7 @@ from tests.providers.strategies import (
     blobs,
     files,
     ids,
+    is_sound,
     json_values,
     messages,
     mutated,
@@ -228,10 +228,6 @@ ASKED: dict[str, Any] = {
     "reasoning": {"effort": "low"},
     "temperature": 1,
 }
-
-
-def is_sound(reply: object) -> bool:
-    return isinstance(reply, Reply) and bool(dump(reply.message.to_json()))
 
 
 @settings(max_examples=300)

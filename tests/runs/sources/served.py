@@ -1,10 +1,10 @@
 """A loopback server that gives the same answer to all it is asked."""
 
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.servers import QuietHandler, on_loopback
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Served:
 def serving(status: int, *parts: bytes, **headers: str) -> Iterator[Served]:
     """Answer each GET with this status, the parts of a body and headers."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             served.paths.append(self.path)
             served.headers.append(dict(self.headers))
@@ -31,16 +31,6 @@ def serving(status: int, *parts: bytes, **headers: str) -> Iterator[Served]:
             for part in parts:
                 self.wfile.write(part)
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    served = Served(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(Handler) as url:
+        served = Served(url)
         yield served
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
