@@ -51,6 +51,8 @@ def test_request_arrives_while_the_provider_is_held_back(version: str) -> None:
                 told = await stream.until(lambda event: event.name == "step", 2)
                 kinds = [(e.data["step"]["kind"], e.data["step"]["state"]) for e in told[1:]]
                 assert kinds == [("request", "ok"), ("chat", "open")]
+                shown = (await http.get(f"/api/runs/{run_id}")).json()
+                assert (len(shown["steps"]), shown["run"]["step_count"]) == (2, 2)
                 s.gate.open(2)
                 told = await stream.until(is_end)
             assert told[-1].data == {"run_id": run_id, "status": "completed"}

@@ -18,6 +18,7 @@ from loopspan.playground.principals import Auth
 from loopspan.playground.requests import Login, Relabel, checked, read_json
 from loopspan.playground.runner import Runner, link
 from loopspan.playground.store import Store
+from loopspan.playground.words import Words
 
 TRIES_A_MINUTE = 5
 
@@ -77,14 +78,15 @@ class LoggingIn:
 class Acting:
     """Starts, cancels and labels runs."""
 
-    def __init__(self, runner: Runner, store: Store, hub: Hub) -> None:
-        self._runner, self._store, self._hub = runner, store, hub
+    def __init__(self, runner: Runner, store: Store, hub: Hub, words: Words) -> None:
+        self._runner, self._store, self._hub, self._words = runner, store, hub, words
 
     async def start(self, request: Request) -> Response:
         """Start a run; it does not depend on the request or a stream."""
         value = await read_json(request)
         try:
-            run_id = await self._runner.start(value, request.state.principal)
+            follow = self._words.follow
+            run_id = await self._runner.start(value, request.state.principal, follow)
         except Problem as problem:
             for each in problem.content.get("runs", ()):
                 audit("run", request, run_id=each["run_id"], refused=True)
@@ -112,7 +114,8 @@ class Acting:
         value = await read_json(request)
         asked = checked(Relabel, value)
         run_id = request.path_params["id"]
-        view = await run_in_threadpool(self._store.view, run_id)
+        source = request.query_params.get("source")
+        view = await run_in_threadpool(self._store.view, run_id, source)
         self._store.label(run_id, {name: getattr(asked, name) for name in value})
         if "pinned" in value:
             self._store.run_trace.pin(run_id, asked.pinned)

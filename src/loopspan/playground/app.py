@@ -32,6 +32,7 @@ from loopspan.playground.reading import Reading
 from loopspan.playground.runner import CAP, Catalogues, Runner
 from loopspan.playground.store import Store
 from loopspan.playground.stream import Streams
+from loopspan.playground.words import Words
 from loopspan.runs import RunTrace
 from loopspan.tools import ToolRegistry
 
@@ -94,6 +95,7 @@ class Playground:
     ) -> None:
         self.store = Store(run_trace)
         self.hub = Hub(self.store)
+        self.words = Words(self.hub)
         self.runner = runner
         self.opening = Opening(self.store, backends)
         self.routes = self._routes(auth)
@@ -129,8 +131,8 @@ class Playground:
 
     def _routes(self, auth: Auth) -> list[Endpoint]:
         assets, streams = Assets(), Streams(self.hub)
-        reading = Reading(self.store, self.hub)
-        acting = Acting(self.runner, self.store, self.hub)
+        reading = Reading(self.store, self.hub, self.words)
+        acting = Acting(self.runner, self.store, self.hub, self.words)
         inspecting, exporting = Inspecting(self.store), Exporting(self.store)
         logging_in = LoggingIn(auth)
         started_at = str(time.time_ns())

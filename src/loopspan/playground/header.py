@@ -50,11 +50,18 @@ def header(run: Run, source: Source) -> Shape:
         "title": title(run),
         "error": error(run),
         "missing": [missing(each) for each in run.missing],
-        "step_count": max(places, default=0) + has_own_error(run),
+        "step_count": _step_count(run, places),
         "tools": sorted({step.name for step in run.steps if isinstance(step, ToolStep)}),
         "findings": [_finding(each, places) for each in findings(run)],
         "time": asdict(times(run)),
     }
+
+
+def _step_count(run: Run, places: list[int]) -> int:
+    """Return how many steps there are; a request has its answer's place beside it."""
+    pairs = zip(places, run.steps, strict=True)
+    last = max((n + isinstance(step, RequestStep) for n, step in pairs), default=0)
+    return last + has_own_error(run)
 
 
 def has_own_error(run: Run) -> bool:

@@ -98,6 +98,13 @@ class Hub:
         for waker in self._wakers:
             waker.set()
 
+    def waiting(self, run_id: str, round: int) -> int | None:
+        """Return the number of the answer that this round of a run waits for."""
+        view = self._views.get(run_id)
+        open_ = [] if view is None else [s for s in view.steps if s["state"] == "open"]
+        found = [s["n"] for s in open_ if s["kind"] == "chat" and s["round"] == round]
+        return found[-1] if found else None
+
     async def _read(self, events: RunEvents) -> None:
         """Take what happens, in the server's loop; runs never wait for it."""
         async for event in events:

@@ -19,6 +19,7 @@ from loopspan.playground.permitted import without_content
 from loopspan.playground.principals import Principal
 from loopspan.playground.store import Store
 from loopspan.playground.view import RunView
+from loopspan.playground.words import Words
 
 _HASH = re.compile(r"[0-9a-f]{32}")
 BLOB_LIMIT = 262_144
@@ -27,8 +28,8 @@ BLOB_LIMIT = 262_144
 class Reading:
     """What is read of runs; each answer is what the reader may see of it."""
 
-    def __init__(self, store: Store, hub: Hub) -> None:
-        self._store, self._hub = store, hub
+    def __init__(self, store: Store, hub: Hub, words: Words) -> None:
+        self._store, self._hub, self._words = store, hub, words
 
     def runs(self, request: Request) -> Response:
         """Answer with a page of runs, the newest first."""
@@ -55,7 +56,7 @@ class Reading:
     def run(self, request: Request) -> Response:
         """Answer with a run and a page of its steps."""
         seq, principal, view = self._hub.seq, _principal(request), self.view(request)
-        first = max(whole(request, "from", 0), 1)
+        first, may = max(whole(request, "from", 0), 1), principal.may("content")
         steps, more = page(view.steps, first - 1, max(whole(request, "limit", 1000, 1000), 1))
         header = self._store.labelled(view.header) | {"seq": f"{self._hub.epoch}.{seq}"}
         return Answer(
@@ -64,6 +65,7 @@ class Reading:
                 "steps": [self._permitted(step, principal) for step in steps],
                 "next": None if more is None else more + 1,
                 "children": self._store.children(view),
+                "text": self._words.so_far(view.run.run_id) if may else None,
             }
         )
 

@@ -82,6 +82,7 @@ class StartRun(_Asked):
     capture_raw: bool = False
     dry_run: bool = False
     export: bool = False
+    stream: bool = False
     idempotency_key: str | None = Field(default=None, max_length=200)
 
     def options(self, run_id: str, actor: Actor, budget: Budget) -> ToolOptions:

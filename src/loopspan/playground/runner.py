@@ -6,15 +6,15 @@ import asyncio
 import logging
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from opentelemetry.sdk.trace import SpanProcessor
 
 from loopspan.catalogue import Catalogue
 from loopspan.configuration import Budget
 from loopspan.errors import ConfigurationError, LoopspanError
-from loopspan.loop import ToolLoop
+from loopspan.loop import AsyncRunStream, ToolLoop
 from loopspan.playground.answers import Problem
 from loopspan.playground.principals import Principal
 from loopspan.playground.requests import StartRun, checked
@@ -27,6 +27,9 @@ from loopspan.tools import ToolRegistry
 
 logger = logging.getLogger("loopspan.playground")
 N = TypeVar("N", int, float)
+
+Follow: TypeAlias = Callable[[str, AsyncRunStream], Awaitable[None]]
+"""Takes a run that is streamed, by its id, to its end."""
 
 MOST_RUNNING = 2
 """How many runs may go on at a time."""
@@ -86,8 +89,10 @@ class Runner:
         """Return the tools that a run may have."""
         return self._tools if self._tools is not None else self.catalogue.tools()
 
-    async def start(self, value: Mapping[str, Any], principal: Principal) -> str:
-        """Start a run and return its id.
+    async def start(
+        self, value: Mapping[str, Any], principal: Principal, follow: Follow | None = None
+    ) -> str:
+        """Start a run and return its id; `follow` takes those that ask to be streamed.
 
         Raises a `Problem`; where the settings cannot work, the run is there all the same, with an
         error, and the problem names it.
@@ -101,12 +106,15 @@ class Runner:
             self._check_permission(asked, principal)
             self._check_room()
             loop = self._loop(asked)
-            work = loop.arun(
-                asked.prompt,
-                options=asked.options(run_id, principal.actor, self._budget(asked, loop)),
-                augmentation=asked.augmentation(),
-                dry_run=asked.dry_run,
-            )
+            how: dict[str, Any] = {
+                "options": asked.options(run_id, principal.actor, self._budget(asked, loop)),
+                "augmentation": asked.augmentation(),
+            }
+            work: Awaitable[object]
+            if asked.stream and follow is not None and not asked.dry_run:
+                work = follow(run_id, loop.astream(asked.prompt, **how))
+            else:
+                work = loop.arun(asked.prompt, **how, dry_run=asked.dry_run)
         except ConfigurationError as error:
             raise self._failed(run_id, value, error, Problem(422, "invalid", str(error))) from None
         except Problem as problem:

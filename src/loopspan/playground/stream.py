@@ -131,6 +131,8 @@ class _Reader:
         return found
 
     def _wants(self, event: Event) -> bool:
+        if event.name == "text" and not self._content:
+            return False
         if event.run_id is None or f"run:{event.run_id}" in self._topics:
             return True
         return "runs" in self._topics and event.name in ("run", "end", "gap")

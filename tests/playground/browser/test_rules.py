@@ -232,6 +232,7 @@ def test_retries_are_told_on_the_row_and_in_their_tab(open_desk: Desk) -> None:
     page, _ = open_desk.open(served(busy, "Hi"))
     run(page, "Hi")
     expect(page.locator("#step-2")).to_contain_text("1 retry")
+    expect(page.locator("#step-2 .retry")).to_have_text("attempt 1: 503, again after 0 ms")
     page.locator("#step-2").click()
     page.get_by_role("tab", name="Usage").click()
     expect(page.get_by_role("tabpanel")).to_contain_text("Retry 1after status 503")

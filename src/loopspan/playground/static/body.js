@@ -15,9 +15,9 @@ const seen = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "400px" });
 
-/** Do something once an element comes into view. */
+/** Load something into an element once it comes into view; what fails is told there. */
 export function whenSeen(element, load) {
-  element.load = load;
+  element.load = () => load().catch((error) => broken(element, error));
   seen.observe(element);
   return element;
 }
@@ -27,15 +27,8 @@ export function bodyOf(ref, run, { role = "body", line = null, label = "Body" } 
   const box = h("div", { class: "body", "data-body": ref.h });
   skeleton(box);
   return whenSeen(box, async () => {
-    try {
-      if (ref.bytes <= PAGE) {
-        show(box, { text: await whole(ref, run), next: null, total: ref.bytes }, { ref, run, role, line, label });
-      } else {
-        show(box, await part(ref, run), { ref, run, role, line, label });
-      }
-    } catch (error) {
-      broken(box, error);
-    }
+    const page = ref.bytes <= PAGE ? { text: await whole(ref, run), next: null, total: ref.bytes } : await part(ref, run);
+    show(box, page, { ref, run, role, line, label });
   });
 }
 

@@ -13,9 +13,7 @@ const NARROW = 10;
 let drawn = "";
 
 export function chart() {
-  subscribe("run", show);
-  subscribe("steps", show);
-  subscribe("opened", show);
+  for (const topic of ["run", "steps", "opened"]) subscribe(topic, show);
   subscribe("selection", mark);
   const box = byId("context");
   box.open = settings.get("context", true);

@@ -74,6 +74,7 @@ function parts() {
   byId("max_rounds").max = state.boot.limits.max_rounds;
   byId("thinking").value = kept.thinking ?? "";
   byId("capture-raw").checked = kept.capture_raw ?? false;
+  byId("stream").checked = kept.stream ?? false;
   byId("export-too").checked = state.boot.capture.export && (kept.export ?? false);
   summary();
 }
@@ -121,7 +122,7 @@ function checks(id, all, own, ticked, hint) {
 const ticked = (name) => [...byId("run-form").querySelectorAll(`[name=${name}]:checked`)].filter((box) => !box.hasAttribute("data-own")).map((box) => box.value);
 
 function values() {
-  const found = { tools: ticked("tool"), skills: ticked("skill"), snippets: ticked("snippet"), system: byId("system").value, thinking: byId("thinking").value, capture_raw: byId("capture-raw").checked, export: byId("export-too").checked };
+  const found = { tools: ticked("tool"), skills: ticked("skill"), snippets: ticked("snippet"), system: byId("system").value, thinking: byId("thinking").value, capture_raw: byId("capture-raw").checked, stream: byId("stream").checked, export: byId("export-too").checked };
   for (const name of Object.keys(NUMBERS)) found[name] = byId(name).value;
   return found;
 }
@@ -136,7 +137,7 @@ function remember() {
 /** The request: the list of tools is always sent, so that nothing ticked means nothing. */
 export function asked(dry) {
   const given = values();
-  const value = { configuration: byId("configuration").value, prompt: byId("prompt").value, tools: given.tools, skills: given.skills, snippets: given.snippets, capture_raw: given.capture_raw, export: given.export && !dry, dry_run: dry, idempotency_key: crypto.getRandomValues(new Uint32Array(4)).join("-") };
+  const value = { configuration: byId("configuration").value, prompt: byId("prompt").value, tools: given.tools, skills: given.skills, snippets: given.snippets, capture_raw: given.capture_raw, stream: given.stream, export: given.export && !dry, dry_run: dry, idempotency_key: crypto.getRandomValues(new Uint32Array(4)).join("-") };
   if (given.system !== "") value.system = given.system;
   if (given.thinking !== "") value.thinking = given.thinking;
   const budget = {};
@@ -192,11 +193,6 @@ async function start(dry) {
   }
 }
 
-async function cancel() {
-  try {
-    await post(runPath(state.run, "/cancel"), {});
-    announce("The run is being cancelled", true);
-  } catch (error) {
-    failed(error);
-  }
+function cancel() {
+  post(runPath(state.run, "/cancel"), {}).then(() => announce("The run is being cancelled", true)).catch(failed);
 }

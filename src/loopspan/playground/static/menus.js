@@ -1,9 +1,9 @@
 // Menus and dialogs: copy, export, keys, theme. What is copied are the server's own bytes.
 
-import { byId, fill, h, say } from "./dom.js";
+import { byId, fill, h, say, visible } from "./dom.js";
 import { field, listOf, read, written } from "./texts.js";
-import { address } from "./session.js";
-import { announce, can, get, path, runPath, settings, sourceOf, state, step, subscribe, text, whole } from "./store.js";
+import { address, failed } from "./session.js";
+import { announce, can, get, path, putRun, runPath, send, settings, sourceOf, state, step, subscribe, text, whole } from "./store.js";
 import { KEYS, kind } from "./words.js";
 
 const EXPORTS = [["otlp-json", "OTLP JSON", "for Jaeger, a Collector, loopspan show"], ["run", "Run JSON", "the exact run"], ["ndjson", "NDJSON", "a step a line"], ["md", "Markdown", "to read and to paste"], ["html", "HTML", "a page without scripts"]];
@@ -14,6 +14,9 @@ export function menus() {
   byId("copy").addEventListener("click", openCopy);
   byId("export").addEventListener("click", openExport);
   byId("redact").addEventListener("change", exports);
+  byId("pin").addEventListener("click", () => label({ pinned: !state.run.pinned }));
+  byId("label").addEventListener("click", openLabel);
+  byId("label-form").addEventListener("submit", saveLabel);
   for (const dialog of document.querySelectorAll("dialog")) {
     dialog.addEventListener("click", (event) => {
       if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
@@ -23,6 +26,9 @@ export function menus() {
   byId("shortcuts").addEventListener("change", () => settings.set("shortcuts", byId("shortcuts").checked));
   subscribe("run", () => {
     for (const id of ["copy", "export"]) byId(id).disabled = state.run === null || !can("content");
+    for (const id of ["pin", "label"]) byId(id).hidden = !can("run");
+    byId("pin").setAttribute("aria-pressed", String(state.run?.pinned ?? false));
+    fill(byId("run-note"), visible(state.run?.note ?? ""));
   });
 }
 
@@ -79,6 +85,22 @@ async function copy(what, make) {
     area.select();
     say(byId("copy-told"), `Press Ctrl+C to copy. ${given.note}`);
   }
+}
+
+function openLabel() {
+  byId("label-title").value = state.run.title ?? "";
+  byId("label-note").value = state.run.note ?? "";
+  byId("label-dialog").showModal();
+}
+
+/** A title that is emptied is the one that the run had by itself. */
+function saveLabel() {
+  const [title, note] = ["label-title", "label-note"].map((id) => byId(id).value.trim() || null);
+  label(title === state.run.title ? { note } : { title, note });
+}
+
+function label(changed) {
+  send("PATCH", path(runPath(state.run), { source: sourceOf(state.run) }), changed).then(putRun).catch(failed);
 }
 
 function openExport() {

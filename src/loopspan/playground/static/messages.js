@@ -58,13 +58,9 @@ async function parts(body, ref, run, { was, line }) {
     fill(body, note(`This message has ${bytes(ref.bytes)}; here is its JSON in pages.`), bodyOf(ref, run, { role: "raw", label: "Message" }));
     return;
   }
-  try {
-    const value = read(await whole(ref, run));
-    const found = listOf(field(value, "parts")).map((each) => part(each, ref, run, line));
-    fill(body, was ? changed(was, ref, run) : null, found.length ? found : h("p", { class: "empty" }, "A message without any part."));
-  } catch (error) {
-    broken(body, error);
-  }
+  const value = read(await whole(ref, run));
+  const found = listOf(field(value, "parts")).map((each) => part(each, ref, run, line));
+  fill(body, was ? changed(was, ref, run) : null, found.length ? found : h("p", { class: "empty" }, "A message without any part."));
 }
 
 function part(value, ref, run, line) {
@@ -132,16 +128,9 @@ function media(value, run) {
 /** The difference to what a message was in the round before, on demand. */
 function changed(was, ref, run) {
   const box = h("div", { class: "difference" });
-  const show = async (mode) => {
-    try {
-      const told = await post(path("api/diff", { run: run.run_id }), { a: was, b: ref.h, mode });
-      fill(box, told.capped ? note("Too long to compare; both are shown whole.") : told.hunks.map(hunk));
-      if (!told.capped && !told.hunks.length) fill(box, note("The texts are the same; details beside them differ."));
-    } catch (error) {
-      broken(box, error);
-    }
-  };
-  const button = (words, mode) => h("button", { class: "small", onclick: () => show(mode) }, words);
+  const show = ({ capped, hunks }) => fill(box, capped ? note("Too long to compare; both are shown whole.") : hunks.length ? hunks.map(hunk) : note("The texts are the same; details beside them differ."));
+  const ask = (mode) => post(path("api/diff", { run: run.run_id }), { a: was, b: ref.h, mode }).then(show).catch((error) => broken(box, error));
+  const button = (words, mode) => h("button", { class: "small", onclick: () => ask(mode) }, words);
   return h("div", { class: "part" }, h("div", { class: "part-name" }, "Edited since the round before ", button("By lines", "line"), " ", button("By words", "word")), box);
 }
 
@@ -154,12 +143,8 @@ export function definition(ref, run) {
   const box = h("div", { class: "definition" });
   skeleton(box);
   return whenSeen(box, async () => {
-    try {
-      const text = await whole(ref, run);
-      fill(box, ...drawn(read(text)), h("details", { class: "fold" }, h("summary", {}, "As JSON"), textBody(text, run, { role: "json", label: "Definition" })));
-    } catch (error) {
-      broken(box, error);
-    }
+    const text = await whole(ref, run);
+    fill(box, ...drawn(read(text)), h("details", { class: "fold" }, h("summary", {}, "As JSON"), textBody(text, run, { role: "json", label: "Definition" })));
   });
 }
 

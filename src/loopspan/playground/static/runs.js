@@ -3,7 +3,7 @@
 import { byId, fill, h, icon, say, sync, visible } from "./dom.js";
 import { failed, openRun } from "./session.js";
 import { announce, can, changes, get, post, putRun, send, state, subscribe } from "./store.js";
-import { count, duration, outcome, OUTCOMES, plural, usd, when } from "./words.js";
+import { bytes, count, duration, outcome, OUTCOMES, plural, usd, when } from "./words.js";
 
 let asked = 0;
 const query = { q: "", status: "", configuration: "", source: "", tool: "", since: "" };
@@ -12,8 +12,8 @@ const NAMES = { memory: "this process", jaeger: "Jaeger", tempo: "Tempo", file: 
 
 export function runList() {
   subscribe("runs", show);
-  subscribe("run", mark);
-  subscribe("opened", mark);
+  for (const topic of ["run", "opened"]) subscribe(topic, mark);
+  subscribe("ended", delayed(() => weigh().catch(() => {})));
   subscribe("relist", () => list().catch(failed));
   byId("run-search").addEventListener("input", delayed(() => ask("q", byId("run-search").value)));
   for (const name of ["status", "configuration", "source", "tool", "since"]) {
@@ -67,13 +67,19 @@ export async function list(cursor = null) {
   const told = await get("api/runs", { ...query, since, cursor, limit: 100 });
   if (mine !== asked) return; // another list was asked for meanwhile
   state.runs = cursor === null ? told.items : [...state.runs, ...told.items];
-  state.runsTold = { total: told.total_known, dropped: told.dropped, next: told.next };
+  state.runsTold = { total: told.total_known, dropped: told.dropped, next: told.next, memory: told.memory };
   // What the stream told while the list was on its way is newer than the list.
   if (!isAsked()) for (const header of heard.splice(0)) putRun(header);
   changes("runs");
 }
 
 const isAsked = () => Object.values(query).some((value) => value !== "");
+
+/** Tell anew what the memory holds: a run that ended has its final size. */
+async function weigh() {
+  state.runsTold.memory = (await get("api/runs", { limit: 1 })).memory;
+  changes("runs");
+}
 
 function show() {
   const rows = state.runs.map((run) => [`${run.source.type}:${run.run_id}`, signature(run), () => row(run)]);
@@ -82,10 +88,11 @@ function show() {
   empty.hidden = rows.length > 0;
   say(empty, isAsked() ? "No run fits these filters." : "No runs yet. Start one with the form, or open a file.");
   byId("runs-more").hidden = state.runsTold.next === null;
-  const memory = state.boot.limits;
+  const { memory_runs: most, memory_bytes: room, memory_seconds: age } = state.boot.limits;
+  const kept = state.runsTold.memory;
   const told = `${plural(Math.max(state.runsTold.total, state.runs.length), "run")}${state.runsTold.dropped ? ` · ${count(state.runsTold.dropped)} dropped to make room` : ""}`;
   say(byId("runs-told"), told);
-  byId("runs-told").title = `kept in memory: at most ${count(memory.memory_runs)} runs, ${count(Math.round(memory.memory_bytes / 1e6))} MB, ${duration(memory.memory_seconds * 1000)}`;
+  say(byId("runs-memory"), kept ? `memory: ${count(kept.runs)} of ${plural(most, "run")} · ${bytes(kept.bytes)} of ${bytes(room)} · ${Math.round(age / 3600)} h` : "");
   mark();
 }
 
@@ -110,7 +117,7 @@ function row(run) {
       h("div", { class: "facts muted" }, facts.filter(Boolean).join(" · "))),
     h("td", { class: "number" },
       h("div", {}, run.outcome === "running" ? h("run-clock", { since: run.started_at }) : duration(run.duration_ms)),
-      h("div", { class: "muted" }, run.cost_usd === null ? null : usd(run.cost_usd), flags.length ? h("span", { class: "flags warning", title: plural(flags.length, "finding") }, icon("flag"), String(flags.length)) : null)));
+      h("div", { class: "muted" }, run.cost_usd === null ? null : usd(run.cost_usd), run.pinned ? h("span", { class: "flags", title: "pinned" }, icon("pin"), h("span", { class: "unheard" }, "pinned")) : null, flags.length ? h("span", { class: "flags warning", title: plural(flags.length, "finding") }, icon("flag"), String(flags.length)) : null)));
 }
 
 function mark() {
@@ -123,25 +130,16 @@ function mark() {
   }
 }
 
-async function openTrace(event) {
+function openTrace(event) {
   event.preventDefault();
   const trace_id = byId("trace-id").value.trim().toLowerCase();
-  try {
-    taken(await post("api/fetch", { backend: byId("trace-backend").value, trace_id }));
-  } catch (error) {
-    failed(error);
-  }
+  post("api/fetch", { backend: byId("trace-backend").value, trace_id }).then(taken).catch(failed);
 }
 
-async function openFile(event) {
+function openFile(event) {
   const [file] = event.target.files;
+  if (file) send("POST", "api/imports", file).then(taken).catch(failed);
   event.target.value = "";
-  if (!file) return;
-  try {
-    taken(await send("POST", "api/imports", file));
-  } catch (error) {
-    failed(error);
-  }
 }
 
 function taken({ runs, partial, warnings }) {

@@ -55,8 +55,7 @@ async function ask(q) {
       if (mine !== asked) return;
       state.search = { q, at: -1, more: told.next !== null, ...told };
     } catch (error) {
-      failed(error);
-      return;
+      return failed(error);
     }
   }
   if (CSS.highlights) CSS.highlights.delete("found");
@@ -111,12 +110,10 @@ function choices() {
 
 function filters() {
   const number = (value) => (value === "" || Number.isNaN(Number(value)) ? null : Number(value));
-  byId("filter-kind").addEventListener("change", (event) => setFilter("kind", event.target.value));
-  byId("filter-tool").addEventListener("change", (event) => setFilter("tool", event.target.value));
+  for (const name of ["kind", "tool"]) byId(`filter-${name}`).addEventListener("change", (event) => setFilter(name, event.target.value));
+  for (const name of ["slower", "tokens"]) byId(`filter-${name}`).addEventListener("input", (event) => setFilter(name, number(event.target.value)));
   byId("filter-tool").addEventListener("focus", choices);
   byId("filter-errors").addEventListener("change", (event) => setFilter("errors", event.target.checked));
-  byId("filter-slower").addEventListener("input", (event) => setFilter("slower", number(event.target.value)));
-  byId("filter-tokens").addEventListener("input", (event) => setFilter("tokens", number(event.target.value)));
   byId("filters-off").addEventListener("click", () => {
     for (const [name, value] of Object.entries({ kind: "", tool: "", errors: false, slower: null, tokens: null })) setFilter(name, value);
     for (const id of ["filter-kind", "filter-tool", "filter-slower", "filter-tokens"]) byId(id).value = "";

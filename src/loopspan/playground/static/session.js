@@ -47,6 +47,7 @@ export async function openRun(id, { n = null, tab = null, line = null, source = 
   const again = state.run !== null && state.run.run_id === id && state.run.source.type === first.run.source.type;
   state.run = first.run;
   state.steps = first.steps;
+  state.words = first.text;
   if (!again) state.search = { q: "", hits: [], total: 0, at: -1, capped: false };
   const wanted = n === null ? start(first, started) : n <= first.run.step_count ? n : null;
   choose(wanted, tab, line);
@@ -95,6 +96,7 @@ export async function reload() {
     const told = await page(id, source, from);
     if (state.run === null || state.run.run_id !== id) return;
     state.run = told.run;
+    state.words = told.text;
     for (const each of told.steps) {
       state.steps[each.n - 1] = each;
       changes("steps", each.n);

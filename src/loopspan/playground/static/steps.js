@@ -1,6 +1,6 @@
 // The list of steps: a tree whose rows are appended and patched, never built anew.
 
-import { byId, h, icon, isTyping, say, visible } from "./dom.js";
+import { byId, fill, h, icon, isTyping, say, visible } from "./dom.js";
 import { isLive, select } from "./session.js";
 import { flagged, isFiltered, passes, state, subscribe } from "./store.js";
 import { between, bytes, count, duration, finish, kind, plural, state as stateWords, tokens } from "./words.js";
@@ -92,7 +92,7 @@ function patch(row, each) {
   const bar = h("span", { class: `bar bar-${each.kind}` });
   bar.style.setProperty("--at", Math.max(0, between(state.run.started_at, each.started_at)).toFixed(1));
   bar.style.setProperty("--for", String(each.duration_ms || 0));
-  row.replaceChildren(
+  fill(row,
     h("span", { class: "round muted" }, each.round === null ? "" : `r${each.round}`),
     h("span", { class: `glyph kind-${each.kind}` }, icon(glyph)),
     h("span", { class: "what" }, h("span", { class: "kind" }, told.name || word), h("span", { class: "told" }, told.text)),
@@ -100,6 +100,7 @@ function patch(row, each) {
       bad ? h("span", { class: colour }, icon(each.is_error && each.state === "ok" ? "cross" : stateGlyph)) : null,
       each.state === "open" ? h("run-clock", { since: each.started_at, class: "running" }) : told.figure),
     h("span", { class: "track", "aria-hidden": "true" }, bar),
+    (each.retries || []).map((retry) => h("span", { class: "retry" }, `attempt ${retry.attempt}: ${retry.status ?? "no answer"}, again after ${duration(retry.delay_ms)}`)),
   );
 }
 
@@ -110,7 +111,7 @@ const SUMMARIES = {
     return { text, figure: context && context.used !== null ? `${tokens(context.used, context.used_source)} tok` : "" };
   },
   chat(each) {
-    if (each.state === "open") return { text: "waiting for the answer", figure: "" };
+    if (each.state === "open") return { text: state.words?.n === each.n ? "answering" : "waiting for the answer", figure: "" };
     const words = each.error ? each.error.type : finish(each.finish_reason) || "finish reason not reported";
     const calls = (each.tool_calls || []).map((call) => call.name);
     const retries = each.retries.length ? ` · ${plural(each.retries.length, "retry", "retries")}` : "";

@@ -130,6 +130,7 @@ export const state = {
   runsTold: { total: 0, dropped: 0, next: null },
   run: null, // the header of the open run
   steps: [], // steps[n - 1]
+  words: null, // {n, text} of an answer that is on its way
   selected: null, // number of the selected step
   tab: null,
   line: null,

@@ -109,8 +109,18 @@ const TAKE = {
     if (data.fields.state === "error") announce(`Error in step ${data.n}`, true);
     else if (data.fields.finish_reason) announce(`Round ${state.steps[data.n - 1].round}: ${finish(data.fields.finish_reason)}`);
   },
+  text(data) {
+    if (!isOpen(data)) return;
+    const { n, at, text } = data;
+    const known = state.words?.n === n ? state.words.text : "";
+    if (at > known.length) again();
+    else if (at + text.length > known.length) state.words = { n, text: known.slice(0, at) + text };
+    changes("words");
+    if (known === "") changes("steps", n);
+  },
   finding() {}, // Findings are part of the header, which a `run` event brings.
   end(data) {
+    changes("ended");
     if (isOpen(data)) {
       announce(ending(data.status), true);
       changes("run");

@@ -84,7 +84,7 @@ function cost(run) {
 function elapsed(run, live) {
   const { model_ms, tools_ms, other_ms } = run.time;
   if (live) return figure("Elapsed", h("run-clock", { since: run.started_at }), null);
-  const parts = h("span", {}, `model ${duration(model_ms)} + tools ${duration(tools_ms)} + other ${duration(other_ms)}`);
+  const parts = [`model ${duration(model_ms)} `, `+ tools ${duration(tools_ms)} `, `+ other ${duration(other_ms)}`].map((each) => h("span", { class: "whole" }, each));
   const share = h("span", { class: "share", "aria-hidden": "true" });
   for (const [name, ms] of [["model", model_ms], ["tools", tools_ms], ["other", other_ms]]) {
     const bar = h("span", { class: `share-${name}` });

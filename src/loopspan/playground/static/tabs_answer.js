@@ -1,9 +1,9 @@
 // Tabs of what came back: answer, thinking, usage, raw, results, errors, and the whole span.
 
 import { bodyOf, broken, note, skeleton } from "./body.js";
-import { fill, h, visible } from "./dom.js";
+import { byId, fill, h, visible } from "./dom.js";
 import { callBlock, definition, jumpToCall, jumpToDefinition, messageBlock } from "./messages.js";
-import { get, runPath, sourceOf, state } from "./store.js";
+import { get, runPath, sourceOf, state, step, subscribe } from "./store.js";
 import { sentence, unknown } from "./tabs_request.js";
 import { bytes, count, duration, finish, plural, reason, usd, why } from "./words.js";
 
@@ -23,7 +23,7 @@ export const errorTab = (step) => (step.error ? errorBlock(step) : sentence("The
 
 /** The answer of the model, its calls, and why it stopped. */
 export function answer(step, run) {
-  if (step.state === "open") return [["open", "", () => h("div", { class: "waiting" }, h("run-clock", { since: step.started_at }), h("p", {}, `${OPEN} The request has been sent.`))]];
+  if (step.state === "open") return [["open", "", () => h("div", { class: "waiting" }, h("run-clock", { since: step.started_at }), h("p", {}, `${OPEN} The request has been sent.`))], ["words", String(step.n), () => h("pre", { id: "words", class: "text", "aria-label": "The answer so far" }, wordsOf(step))]];
   const blocks = [...errorBlock(step), ["finish", JSON.stringify([step.finish_reason, step.finish_reason_raw, step.retries]), () => finished(step)]];
   const calls = step.tool_calls || [];
   const isEmpty = step.content !== null && step.content.bytes === 0 && !calls.length;
@@ -34,6 +34,20 @@ export function answer(step, run) {
   for (const call of calls.filter((each) => !each.valid && each.arguments !== null)) blocks.push([`bad ${call.id}`, "", () => note(`The arguments of ${visible(call.name)} are no valid JSON.`)]);
   return blocks;
 }
+
+const wordsOf = (step) => (state.words?.n === step?.n ? visible(state.words.text) : "");
+
+/** Add what is new to the words that are shown; who reads at their end goes on with them. */
+function speak() {
+  const [place, pane] = [byId("words"), byId("pane")];
+  if (!place) return;
+  const follows = pane.scrollHeight - pane.scrollTop - pane.clientHeight < 40;
+  place.append(wordsOf(step()).slice(place.textContent.length));
+  place.normalize();
+  if (follows) pane.scrollTop = pane.scrollHeight;
+}
+
+subscribe("words", speak);
 
 function finished(step) {
   const raw = step.finish_reason_raw;

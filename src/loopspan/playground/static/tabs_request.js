@@ -60,25 +60,21 @@ function keptBlock(step, run, found, kept) {
   const list = h("div", { class: "blocks" });
   const block = h("details", { class: "kept" }, h("summary", {}, h("span", { class: "sign", "aria-hidden": "true" }, "="), ` ${plural(kept, "message")} kept${intact ? ", prefix intact" : ""}`), list);
   block.addEventListener("toggle", () => {
-    if (block.open && !list.childElementCount) stretches(list, step, run, found.keep);
+    if (block.open && !list.childElementCount) stretches(list, step, run, found.keep).catch((error) => broken(list, error));
   });
   return block;
 }
 
 async function stretches(list, step, run, keep) {
   skeleton(list);
-  try {
-    const refs = [];
-    for (const [from, to] of keep) {
-      for (let offset = from; offset < to; offset += 200) {
-        const told = await page(step, run, offset, Math.min(200, to - offset));
-        refs.push(...told.items.map((ref, at) => [offset + at, ref]));
-      }
+  const refs = [];
+  for (const [from, to] of keep) {
+    for (let offset = from; offset < to; offset += 200) {
+      const told = await page(step, run, offset, Math.min(200, to - offset));
+      refs.push(...told.items.map((ref, at) => [offset + at, ref]));
     }
-    fill(list, refs.map(([at, ref]) => messageBlock(ref, run, { sign: "keep", at, open: false })));
-  } catch (error) {
-    broken(list, error);
   }
+  fill(list, refs.map(([at, ref]) => messageBlock(ref, run, { sign: "keep", at, open: false })));
 }
 
 const page = (step, run, offset, limit = 200) => get(runPath(run, `/rounds/${step.round}/messages`), { offset, limit, source: sourceOf(run) });
@@ -114,16 +110,12 @@ function listed(step, run) {
   const list = h("div", { class: "blocks" });
   skeleton(list);
   const more = async (offset, place) => {
-    try {
-      const told = await page(step, run, offset);
-      const from = step.messages.new_from ?? 0;
-      place.replaceWith(...told.items.map((ref, at) => messageBlock(ref, run, { at: offset + at, open: told.total <= 12 || offset + at >= from, line: lineOf(offset + at, "messages") })));
-      if (told.next === null) return;
-      const button = h("button", { onclick: () => more(told.next, button) }, `Show more (${count(told.total - told.next)} hidden)`);
-      list.append(button);
-    } catch (error) {
-      broken(list, error);
-    }
+    const told = await page(step, run, offset);
+    const from = step.messages.new_from ?? 0;
+    place.replaceWith(...told.items.map((ref, at) => messageBlock(ref, run, { at: offset + at, open: told.total <= 12 || offset + at >= from, line: lineOf(offset + at, "messages") })));
+    if (told.next === null) return;
+    const button = h("button", { onclick: () => more(told.next, button).catch((error) => broken(list, error)) }, `Show more (${count(told.total - told.next)} hidden)`);
+    list.append(button);
   };
   whenSeen(list, () => more(0, list.firstElementChild));
   return list;
