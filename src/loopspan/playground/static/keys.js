@@ -40,26 +40,22 @@ function go(n) {
 
 const edge = (from, by) => () => go(neighbour(by, from()));
 
-function round(by) {
-  return () => {
-    const here = step();
-    if (here === null) return false;
-    const starts = state.steps.filter((each) => each && each.kind === "request" && passes(each));
-    const found = by > 0 ? starts.find((each) => each.n > here.n) : starts.filter((each) => each.n < here.n && each.round !== here.round).pop();
-    return found ? go(found.n) : false;
-  };
-}
+const round = (by) => () => {
+  const here = step();
+  if (here === null) return false;
+  const starts = state.steps.filter((each) => each && each.kind === "request" && passes(each));
+  const found = by > 0 ? starts.find((each) => each.n > here.n) : starts.filter((each) => each.n < here.n && each.round !== here.round).pop();
+  return found ? go(found.n) : false;
+};
 
 const isTrouble = (each) => each && (each.state === "error" || each.is_error || flagged(each.n));
 
-function trouble(by) {
-  return () => {
-    const all = state.steps.filter((each) => isTrouble(each) && passes(each)).map((each) => each.n);
-    const here = state.selected || 0;
-    const n = by > 0 ? (all.find((each) => each > here) ?? all[0]) : (all.filter((each) => each < here).pop() ?? all[all.length - 1]);
-    return go(n ?? null);
-  };
-}
+const trouble = (by) => () => {
+  const all = state.steps.filter((each) => isTrouble(each) && passes(each)).map((each) => each.n);
+  const here = state.selected || 0;
+  const n = by > 0 ? (all.find((each) => each > here) ?? all[0]) : (all.filter((each) => each < here).pop() ?? all[all.length - 1]);
+  return go(n ?? null);
+};
 
 function nthTab(event) {
   const name = tabsOf(step())[Number(event.key) - 1];

@@ -152,7 +152,7 @@ export function provenance(step) {
 }
 
 function budget(context) {
-  const window = context.window === null ? "the window of this model is not known" : `of ${count(context.window)} (${context.window_source === "table" ? "price table" : context.window_source})`;
+  const window = context.window === null ? "the window of this model is not known" : `a window of ${count(context.window)} (${context.window_source === "table" ? "price table" : context.window_source})`;
   const facts = [`${tokens(context.used, context.used_source)} tokens used`, window, context.reserve ? `${count(context.reserve)} reserved for the answer` : null, context.remaining === null ? null : `${count(context.remaining)} remain`];
   return h("p", { class: "block-head" }, h("span", {}, facts.filter(Boolean).join(" · ")));
 }
