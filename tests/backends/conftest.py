@@ -5,8 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from loopspan.local import start, stop
+from loopspan.testing import Captured, capture
 from tests.backends.build import BuildError, build
 from tests.backends.jaeger_server import Jaeger, running_jaeger
+from tests.backends.local_loop import assert_each_span_ended_once
+from tests.backends.local_model import local_python
 from tests.backends.ops_stack import Stack, running_backends
 from tests.requirements import require_or_skip
 
@@ -40,3 +44,25 @@ def ops(backends: Stack) -> Iterator[Stack]:
     """The whole stack of the compose file."""
     with backends.collector():
         yield backends
+
+
+@pytest.fixture(scope="module")
+def local_server() -> Iterator[None]:
+    """The server of the local model; the tests of one module have it to themselves."""
+    try:
+        python = local_python()
+    except BuildError as error:
+        require_or_skip("model", f"the local model cannot be installed: {error}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOPSPAN_LOCAL_PYTHON", str(python))
+        start()
+        yield
+        stop()
+
+
+@pytest.fixture
+def captured() -> Iterator[Captured]:
+    """A capture, whose runs and spans have all ended, once, when the test is over."""
+    with capture() as captured:
+        yield captured
+        assert_each_span_ended_once(captured)

@@ -1,13 +1,6 @@
-"""The whole loop on a real model: what a server does while runs are cut, cancelled and killed."""
+"""The whole loop on a real model: runs that end, are cut, and are cancelled."""
 
 import asyncio
-import os
-import select
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
@@ -15,79 +8,27 @@ import pytest
 
 from loopspan import (
     BadResponse,
-    ConnectionFailed,
     InvalidRequestError,
     Parameters,
-    RetryPolicy,
     TextDelta,
-    ToolLoop,
     ToolOptions,
     tool,
 )
 from loopspan.cli import main
-from loopspan.cli.playground import PlaygroundSettings, catalogue_of
 from loopspan.jsontext import load
-from loopspan.local import start, stop
-from loopspan.runs import Run
-from loopspan.testing import Captured, capture, span_tree
-from tests.backends.build import BuildError
-from tests.backends.local_model import local_python
+from loopspan.testing import Captured, span_tree
+from tests.backends.local_loop import (
+    LONG,
+    SHORT,
+    TALE,
+    kinds,
+    local_loop,
+    only_run,
+    temperature,
+)
 from tests.loop.ways import Way, each_streamed_way, each_unstreamed_way, each_way
-from tests.requirements import require_or_skip
 
-pytestmark = pytest.mark.model
-
-SHORT = Parameters(temperature=0.0, max_tokens=24)
-LONG = Parameters(temperature=0.0, max_tokens=1500)
-TALE = "Tell me a very long story about a dog, a cat and a horse. Never stop."
-
-
-@pytest.fixture(scope="module", autouse=True)
-def server() -> Iterator[None]:
-    """The server of this module's tests."""
-    try:
-        python = local_python()
-    except BuildError as error:
-        require_or_skip("model", f"the local model cannot be installed: {error}")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOPSPAN_LOCAL_PYTHON", str(python))
-        start()
-        yield
-        stop()
-
-
-@pytest.fixture
-def captured() -> Iterator[Captured]:
-    with capture() as captured:
-        yield captured
-        assert_each_span_ended_once(captured)
-
-
-def assert_each_span_ended_once(captured: Captured) -> None:
-    ids = [span.context.span_id for span in captured.spans if span.context]
-    assert len(ids) == len(set(ids))
-    for run in captured.run_trace.runs():
-        assert run.outcome not in ("running", "lost")
-        assert "open" not in {step.state for step in run.steps}
-
-
-@tool
-def temperature(city: Literal["Oslo", "Rome"]) -> dict[str, Any]:
-    """Get the temperature of a city."""
-    return {"city": city, "celsius": 21}
-
-
-def local_loop(captured: Captured, *tools: Any, **settings: Any) -> ToolLoop:
-    return ToolLoop("local:", tools, tracer_provider=captured.provider, content="full", **settings)
-
-
-def only_run(captured: Captured) -> Run:
-    [run] = captured.run_trace.runs()
-    return run
-
-
-def kinds(run: Run) -> list[str]:
-    return [step.kind for step in run.steps]
+pytestmark = [pytest.mark.model, pytest.mark.usefixtures("local_server")]
 
 
 @each_way
@@ -275,91 +216,9 @@ def test_ten_runs_at_once(captured: Captured) -> None:
         assert run.usage.input_tokens
 
 
-def kill_in_mid_answer(loop: ToolLoop) -> None:
-    pid = start().process.pid
-    with loop.stream(TALE, options=ToolOptions(parameters=LONG)) as stream:
-        for event in stream:
-            if isinstance(event, TextDelta) and pid:
-                os.kill(pid, signal.SIGKILL)
-                pid = 0
-
-
-def test_a_server_that_is_killed_in_mid_answer_and_gone(captured: Captured) -> None:
-    loop = local_loop(captured, retry=RetryPolicy(attempts=1))
-    with pytest.raises(ConnectionFailed):
-        kill_in_mid_answer(loop)
-    run = only_run(captured)
-    assert run.outcome == "error"
-    assert run.steps[-1].state == "error"
-    with pytest.raises(ConnectionFailed):
-        loop.run("Hello", options=ToolOptions(parameters=SHORT))
-    again = local_loop(captured).run("Hello", options=ToolOptions(parameters=SHORT))
-    assert again.content
-
-
-def gone(pid: int) -> bool:
-    """Whether this process, which is no child of ours, ends."""
-    try:
-        watched = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([watched], [], [], 30)[0])
-    finally:
-        os.close(watched)
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_program_that_is_killed_leaves_no_server(how: signal.Signals) -> None:
-    source = "from loopspan.local import start; print(start().process.pid, flush=True); input()"
-    with subprocess.Popen(
-        [sys.executable, "-c", source],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as program:
-        assert program.stdout
-        pid = int(program.stdout.readline())
-        program.send_signal(how)
-        assert gone(pid)
-
-
 def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--model", "local:", "--stream", "--temperature", "0", "--no-tools"]
     assert main(["run", "Say hello in one word.", *given]) == 0
     told = capsys.readouterr()
     assert "smollm2-135m-instruct" in told.out
     assert "Traceback" not in told.err
-
-
-def test_the_playground_offers_it_when_it_is_asked_to(capsys: pytest.CaptureFixture[str]) -> None:
-    stop()
-    offered = catalogue_of(PlaygroundSettings(local_model=True)).current().configurations
-    assert offered["local"].model == "local:"
-    assert "note: the local model is ready after " in capsys.readouterr().err
-    assert "local" not in catalogue_of(PlaygroundSettings()).current().configurations
-
-
-def test_threads_that_ask_first_start_one_server() -> None:
-    stop()
-    started: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: started.append(start().process.pid)) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(started) == 4
-    assert len(set(started)) == 1
-
-
-def test_what_happens_is_told_while_it_starts() -> None:
-    stop()
-    told: list[str] = []
-    start(told.append)
-    assert told[0] == "starting the local model smollm2-135m-instruct …"
-    assert told[1].startswith("the local model is ready after ")
-    start(told.append)
-    assert len(told) == 2
