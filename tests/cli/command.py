@@ -3,10 +3,11 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fcntl import ioctl
@@ -21,6 +22,7 @@ from tests.servers import QuietHandler, on_loopback
 
 COMMAND = (sys.executable, "-W", "error", "-m", "loopspan")
 PATIENCE = 60
+NOTHING: Mapping[bytes, threading.Event] = {}
 
 
 class _Server(ThreadingHTTPServer):
@@ -31,10 +33,13 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(model: ScriptedModel, pause: float = 0) -> Iterator[str]:
+def serving(
+    model: ScriptedModel, pause: float = 0, held: Mapping[bytes, threading.Event] = NOTHING
+) -> Iterator[str]:
     """Give the address of a loopback server that answers as the scripted model does.
 
-    Between two events of a stream it makes a pause.
+    Between two events of a stream it makes a pause; one that holds such a text it sends only once
+    that has come about.
     """
 
     class Handler(QuietHandler):
@@ -48,6 +53,8 @@ def serving(model: ScriptedModel, pause: float = 0) -> Iterator[str]:
             self.send_header("content-length", str(len(answer.content)))
             self.end_headers()
             for event in answer.content.splitlines(keepends=True):
+                for text, happened in held.items():
+                    assert text not in event or happened.wait(PATIENCE)
                 self.wfile.write(event)
                 time.sleep(pause if event.strip() else 0)
 
@@ -56,10 +63,12 @@ def serving(model: ScriptedModel, pause: float = 0) -> Iterator[str]:
 
 
 @contextmanager
-def scripted(*answers: Answer, pause: float = 0) -> Iterator[tuple[ScriptedModel, list[str]]]:
+def scripted(
+    *answers: Answer, pause: float = 0, held: Mapping[bytes, threading.Event] = NOTHING
+) -> Iterator[tuple[ScriptedModel, list[str]]]:
     """Give a model that answers so, and the arguments of `loopspan run` that lead to it."""
     model = ScriptedModel(answers, name="gpt-4o-mini")
-    with serving(model, pause) as url:
+    with serving(model, pause, held) as url:
         yield model, ["--model", "openai:gpt-4o-mini", "--base-url", url]
 
 
@@ -68,6 +77,16 @@ def after(seconds: float, answer: Answer) -> Answer:
 
     def give(_: dict[str, Any]) -> Answer:
         time.sleep(seconds)
+        return answer
+
+    return give
+
+
+def once(happened: threading.Event, answer: Answer) -> Answer:
+    """Return an answer that is given once something has come about."""
+
+    def give(_: dict[str, Any]) -> Answer:
+        assert happened.wait(PATIENCE)
         return answer
 
     return give
@@ -117,10 +136,12 @@ def in_terminal(
     columns: int = 100,
     env: Mapping[str, str] | None = None,
     interrupt_at: bytes | None = None,
+    at: Mapping[bytes, Callable[[], object]] | None = None,
 ) -> tuple[int, bytes]:
     """Run the command in a terminal and return its exit code and all that it wrote there.
 
-    Where `interrupt_at` appears, the process gets what Ctrl-C sends.
+    Where `interrupt_at` appears, the process gets what Ctrl-C sends; where a pattern of `at` does,
+    its function is called.
     """
     terminal, inside = pty.openpty()
     ioctl(inside, TIOCSWINSZ, pack("HHHH", 40, columns, 0, 0))
@@ -133,9 +154,12 @@ def in_terminal(
     )
     os.close(inside)
     written = b""
+    waiting = dict(at or {})
     try:
         while part := _read(terminal):
             written += part
+            for pattern in [each for each in waiting if re.search(each, written)]:
+                waiting.pop(pattern)()
             if interrupt_at is not None and interrupt_at in written:
                 process.send_signal(2)
                 interrupt_at = None

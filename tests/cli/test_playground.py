@@ -52,7 +52,7 @@ def page(*arguments: str) -> Iterator[Page]:
 
 def test_link_logs_in_once_and_opens_the_run_that_was_asked_for() -> None:
     with page("--catalogue", CATALOGUE, "--config", "shop", "--prompt", "Where is 1002?") as shown:
-        with httpx.Client(base_url=shown.url, headers=OWN) as http:
+        with httpx.Client(base_url=shown.url, headers=OWN, timeout=PATIENCE) as http:
             assert http.get("").headers["content-type"].startswith("text/html")
             assert http.get("api/boot").status_code == 401
             assert http.post("login", json={"code": shown.code}).status_code == 204
@@ -60,7 +60,7 @@ def test_link_logs_in_once_and_opens_the_run_that_was_asked_for() -> None:
             assert offered == ["plain", "shop"]
             run = http.get(f"api/runs/{shown.run_id}").json()["run"]
             assert (run["configuration"], run["title"]) == ("shop", "Where is 1002?")
-        with httpx.Client(base_url=shown.url, headers=OWN) as http:
+        with httpx.Client(base_url=shown.url, headers=OWN, timeout=PATIENCE) as http:
             assert http.post("login", json={"code": shown.code}).status_code == 401
 
 

@@ -1,13 +1,14 @@
 """The live view, in real terminals."""
 
 import re
+import threading
 from pathlib import Path
 
 import httpx
 import pytest
 
 from loopspan.testing import message
-from tests.cli.command import after, in_terminal, scripted
+from tests.cli.command import after, in_terminal, once, scripted
 
 CODE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-7]|4[0-7]|9[0-7]|38|48)[;m]")
@@ -21,11 +22,12 @@ def last_lines(written: bytes) -> list[str]:
 
 
 def test_a_run_in_a_terminal() -> None:
-    with scripted(after(0.4, ASKING), after(0.4, "It is *3*.")) as (_, to_it):
-        code, written = in_terminal(["run", "Which Python?", *to_it])
+    seen, clock = threading.Event(), rb"waiting for gpt-4o-mini.*?\d\.[1-9] s"
+    with scripted(once(seen, ASKING), "It is *3*.") as (_, to_it):
+        code, written = in_terminal(["run", "Which Python?", *to_it], at={clock: seen.set})
     lines = last_lines(written)
     assert code == 0
-    assert re.search(rb"waiting for gpt-4o-mini.*?0\.[1-9] s", written)
+    assert re.search(clock, written)
     assert COLOUR.search(written)
     assert "Round 1  openai gpt-4o-mini" in lines
     assert "  user       Which Python?" in lines
@@ -57,8 +59,10 @@ def test_a_dumb_terminal_gets_plain_lines() -> None:
 
 def test_an_answer_is_drawn_while_it_arrives() -> None:
     answer = message("one two three four five six", reasoning_content="Hm, counting.")
-    with scripted(answer, pause=0.15) as (_, to_it):
-        _, written = in_terminal(["run", "x", *to_it, "--no-tools", "--stream"])
+    thought, begun = threading.Event(), threading.Event()
+    at = {b"Hm, counting\\.": thought.set, b"one two three fo": begun.set}
+    with scripted(answer, held={b"one two": thought, b"ur five ": begun}) as (_, to_it):
+        _, written = in_terminal(["run", "x", *to_it, "--no-tools", "--stream"], at=at)
     meanwhile, _, end = written.partition(b"Reply")
     assert b"\x1b[2;3mHm, counting." in meanwhile
     assert b"one two three fo" in meanwhile
@@ -69,17 +73,22 @@ def test_an_answer_is_drawn_while_it_arrives() -> None:
 def test_the_tool_that_runs_has_a_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "slow_tools.py").write_text(
-        "import time\nfrom loopspan import tool\n\n@tool\ndef nap() -> str:\n"
-        "    'Sleep.'\n    time.sleep(0.4)\n    print('good night')\n    time.sleep(0.2)\n"
-        "    return 'awake'\n"
+        "import os\nimport time\nfrom loopspan import tool\n\n"
+        "def until(name: str) -> None:\n"
+        "    while not os.path.exists(name):\n        time.sleep(0.01)\n\n"
+        "@tool\ndef nap() -> str:\n    'Sleep.'\n"
+        "    until('clock')\n    print('good night')\n    until('night')\n    return 'awake'\n"
     )
+    clock = rb"nap\(\).*?\d\.[1-9] s"
+    at = {clock: Path("clock").touch, b"good night": Path("night").touch}
     with scripted(message(tool_calls=[("nap", {})]), "yes") as (_, to_it):
-        _, written = in_terminal(["run", "x", *to_it, "--tools", "slow_tools"])
-    assert re.search(rb"nap\(\).*?0\.[1-9] s", written)
+        _, written = in_terminal(["run", "x", *to_it, "--tools", "slow_tools"], at=at)
+    assert re.search(clock, written)
     lines = last_lines(written)
     assert "good night" in lines
     assert "  awake" in lines
-    assert not any("nap()" in line and "0." in line for line in lines if "Tool" not in line)
+    left = [line for line in lines if "nap()" in line and re.search(r"\d\.\d s", line)]
+    assert [line for line in left if "Tool" not in line] == []
 
 
 def test_text_wraps_below_itself() -> None:
