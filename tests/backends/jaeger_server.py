@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from tests.backends.processes import POLL_SECONDS, free_ports, running
+from tests.backends.processes import PATIENCE, POLL_SECONDS, free_ports, running
 
 CONFIG = Path(__file__).with_name("jaeger.yaml")
 
@@ -27,7 +27,9 @@ class Jaeger:
     query: str
     """The URL of the query API, without a path."""
 
-    def trace(self, trace_id: str, *, spans: int, timeout: float = 10.0) -> list[dict[str, Any]]:
+    def trace(
+        self, trace_id: str, *, spans: int, timeout: float = PATIENCE
+    ) -> list[dict[str, Any]]:
         """Wait until the trace has this many spans, and return them as Jaeger's OTLP JSON.
 
         The trace id is in hex. More spans than asked for are returned too; too few of them at the
@@ -45,7 +47,7 @@ class Jaeger:
 
     def _stored(self, trace_id: str) -> list[dict[str, Any]]:
         url = f"{self.query}/api/v3/traces/{trace_id}"
-        response = httpx.get(url, trust_env=False)
+        response = httpx.get(url, trust_env=False, timeout=PATIENCE)
         if response.status_code == httpx.codes.NOT_FOUND:
             return []
         resources = response.raise_for_status().json()["result"]["resourceSpans"]

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 
 from tests.backends.jaeger_server import Jaeger
-from tests.backends.processes import POLL_SECONDS, free_ports, running, wait_until_ready
+from tests.backends.processes import PATIENCE, POLL_SECONDS, free_ports, running, wait_until_ready
 
 ROOT = Path(__file__).parents[2]
 COLLECTOR = ROOT / "collector"
@@ -63,7 +63,7 @@ class Prometheus:
         found = self._data("query_exemplars", given)
         return [exemplar for series in found for exemplar in series["exemplars"]]
 
-    def wait_for(self, expr: str, timeout: float = 20.0) -> None:
+    def wait_for(self, expr: str, timeout: float = PATIENCE) -> None:
         """Wait until an expression gives something."""
         deadline = time.monotonic() + timeout
         while not self.query(expr):
@@ -72,7 +72,9 @@ class Prometheus:
             time.sleep(POLL_SECONDS)
 
     def _data(self, path: str, given: Mapping[str, str]) -> Any:
-        answer = httpx.post(f"{self.url}/api/v1/{path}", data=given, trust_env=False)
+        answer = httpx.post(
+            f"{self.url}/api/v1/{path}", data=given, trust_env=False, timeout=PATIENCE
+        )
         if answer.is_error:
             raise ValueError(f"{given}: {answer.text}")
         return answer.json()["data"]
@@ -149,7 +151,7 @@ class Stack:
     def telemetry(self) -> str:
         """What the Collector says of itself, as Prometheus scrapes it."""
         url = f"http://127.0.0.1:{self.env['METRICS_PORT']}/metrics"
-        return httpx.get(url, trust_env=False).text
+        return httpx.get(url, trust_env=False, timeout=PATIENCE).text
 
     @property
     def argv(self) -> list[str]:
@@ -175,7 +177,7 @@ class Stack:
         with log.open("wb") as output:
             process = subprocess.Popen(self.argv, env=self.env, stdout=output, stderr=output)
         try:
-            wait_until_ready(process, f"http://{self.env['HEALTH_LISTEN']}/", log, 30.0)
+            wait_until_ready(process, f"http://{self.env['HEALTH_LISTEN']}/", log, PATIENCE)
             yield
         finally:
             process.kill()

@@ -10,6 +10,8 @@ from pathlib import Path
 import httpx
 
 POLL_SECONDS = 0.05
+PATIENCE = 90.0
+"""How many seconds a backend may take for anything on a busy machine."""
 STOP_SECONDS = 10.0
 TAIL_BYTES = 4000
 
@@ -40,7 +42,7 @@ def running(
     env: Mapping[str, str],
     ready: str,
     log: Path,
-    timeout: float = 30.0,
+    timeout: float = PATIENCE,
 ) -> Iterator[None]:
     """Run the program while the block runs, entered once `ready` answers 200.
 

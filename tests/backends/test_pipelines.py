@@ -22,6 +22,7 @@ from loopspan.telemetry import semconv as names
 from loopspan.testing import ScriptedModel, calls, capture, message
 from tests.backends.jaeger_server import Jaeger
 from tests.backends.ops_stack import COLLECTOR, Stack
+from tests.backends.processes import PATIENCE
 
 pytestmark = pytest.mark.backends
 
@@ -44,7 +45,7 @@ def over_grpc(stack: Stack) -> SpanExporter:
 def stored(jaeger: Jaeger, trace_id: str) -> str:
     """Everything that Jaeger has of a trace, resource, scopes and links included, as text."""
     url = f"{jaeger.query}/api/v3/traces/{trace_id}"
-    return httpx.get(url, trust_env=False).raise_for_status().text
+    return httpx.get(url, trust_env=False, timeout=PATIENCE).raise_for_status().text
 
 
 @pytest.mark.parametrize("exporter", [over_http, over_grpc])

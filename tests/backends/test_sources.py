@@ -25,6 +25,7 @@ from loopspan.runs.sources.summary import summary_of
 from loopspan.runs.text.report import as_text
 from loopspan.testing import capture
 from tests.backends.jaeger_server import Jaeger
+from tests.backends.processes import PATIENCE
 from tests.backends.test_runs import plain, traced
 from tests.runs.generated import Case, cases, made
 from tests.runs.sources.recorded import recorded
@@ -112,14 +113,16 @@ def test_jaeger_takes_an_exported_run_and_gives_it_back(jaeger: Jaeger) -> None:
     json = {"content-type": "application/json"}
 
     url = f"{jaeger.query}/api/transform"
-    answer = httpx.post(url, content=document, headers=json, trust_env=False)
+    answer = httpx.post(url, content=document, headers=json, trust_env=False, timeout=PATIENCE)
     [trace] = answer.raise_for_status().json()["data"]
     assert trace["traceID"] == run.trace_id
     assert len(trace["spans"]) == 4
     assert {p["serviceName"] for p in trace["processes"].values()} == {"exported"}
 
     url = f"{jaeger.otlp_http}/v1/traces"
-    httpx.post(url, content=document, headers=json, trust_env=False).raise_for_status()
+    httpx.post(
+        url, content=document, headers=json, trust_env=False, timeout=PATIENCE
+    ).raise_for_status()
     assert JaegerSource(jaeger.query).fetch(arrived(jaeger, run, spans=4)).runs == (run,)
 
 
@@ -131,7 +134,7 @@ def test_what_jaegers_page_downloads_is_the_run_to_the_microsecond(
         run = traced(captured, plain, "full").run
         captured.provider.force_flush()
     id = arrived(jaeger, run, spans=len(captured.spans))
-    answer = httpx.get(f"{jaeger.query}/api/traces/{id}", trust_env=False)
+    answer = httpx.get(f"{jaeger.query}/api/traces/{id}", trust_env=False, timeout=PATIENCE)
     path = tmp_path / "downloaded.json"
     path.write_bytes(answer.raise_for_status().content)
 

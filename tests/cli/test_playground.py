@@ -123,10 +123,10 @@ def test_catalogue_with_a_mistake_is_told_before_anything_is_served(tmp_path: Pa
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_page_answers_to_the_name_that_it_prints(host: str) -> None:
     with page("--host", host) as shown:
-        assert httpx.get(shown.url).status_code == 200
+        assert httpx.get(shown.url, timeout=PATIENCE).status_code == 200
         port = shown.url.rstrip("/").rpartition(":")[2]
         headers = {"host": f"evil.example:{port}"}
-        assert httpx.get(shown.url, headers=headers).status_code == 421
+        assert httpx.get(shown.url, headers=headers, timeout=PATIENCE).status_code == 421
 
 
 def test_metrics_of_its_runs_go_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,7 +189,7 @@ def test_too_many_requests_once(client: httpx.Client) -> None:
 )
 def test_odd_http_is_answered_and_ended(client: httpx.Client, head: str, status: int) -> None:
     port = client.base_url.port
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         lines = ["POST /v1/chat/completions HTTP/1.1", head, "", ""]
         connection.sendall("\r\n".join(lines).encode())
         answer = b""
@@ -210,7 +210,7 @@ def test_client_that_goes_away_is_no_error(
     with client.stream("POST", "/chat/completions", json=asked) as response:
         next(response.iter_lines())
     client.close()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while connections() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert connections() == 0
@@ -219,12 +219,13 @@ def test_client_that_goes_away_is_no_error(
 
 
 def test_slow_stream_takes_its_time(client: httpx.Client) -> None:
+    """Before each piece it waits 50 ms; a busy machine makes that more, never less."""
     asked = body("slowly", stream=True, max_tokens=5)
-    arrivals = []
+    begun = time.monotonic()
     with client.stream("POST", "/chat/completions", json=asked) as response:
-        for line in response.iter_lines():
-            arrivals += [time.monotonic()] if line else []
-    assert arrivals[-1] - arrivals[0] > 0.1
+        pieces = [line for line in response.iter_lines() if line and line != "data: [DONE]"]
+    assert len(pieces) > 3
+    assert time.monotonic() - begun >= 0.05 * len(pieces)
 
 
 def test_nothing_is_written(client: httpx.Client, capfd: pytest.CaptureFixture[str]) -> None:
