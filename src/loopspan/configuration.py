@@ -28,7 +28,8 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("tokens", "usd", "seconds"):
             value = getattr(self, name)
-            if value is not None and value < 0:
+            # Not `value < 0`: no comparison with NaN holds, so it would be no limit at all.
+            if value is not None and not value >= 0:
                 raise ConfigurationError(f"budget.{name} is {value!r}; give 0 or more, or None")
 
 

@@ -1,5 +1,7 @@
 """What holds runs back: how many, how long, how often; and where they go."""
 
+import json
+import math
 from typing import Any
 
 import httpx
@@ -14,7 +16,7 @@ from tests.playground.served import Served, client, ended, run_async, served
 
 async def post(http: httpx.AsyncClient, **asked: Any) -> httpx.Response:
     value = {"configuration": "helper", "prompt": "Hello", **asked}
-    return await http.post("/api/runs", json=value)
+    return await http.post("/api/runs", content=json.dumps(value))  # NaN, too
 
 
 def test_third_run_at_a_time_waits_its_turn() -> None:
@@ -73,6 +75,9 @@ def test_no_run_uses_up_more_than_the_cap() -> None:
         ({"snippets": ["nothing"]}, "no snippet 'nothing'"),
         ({"max_rounds": 21}, "max_rounds is 21"),
         ({"budget": {"tokens": -1}}, "budget.tokens is -1"),
+        ({"budget": {"usd": math.nan}}, "budget.usd is nan"),
+        ({"max_tokens": 0}, "max_tokens: Input should be greater than or equal to 1"),
+        ({"temperature": math.inf}, "temperature: Input should be less than or equal to 2"),
         ({"temperature": "hot"}, "temperature: Input should be a valid number"),
         ({"colour": "red"}, "colour: Extra inputs are not permitted"),
         ({"export": True}, "nowhere to export to"),
@@ -166,6 +171,18 @@ def test_pinned_run_is_dropped_last() -> None:
             await ended(s.app, http)
             runs = (await http.get("/api/runs")).json()["items"]
             assert [run["pinned"] for run in runs] == [False, True]
+
+    run_async(story())
+
+
+def test_run_that_another_source_has_was_not_dropped() -> None:
+    async def story() -> None:
+        s = served("3")
+        async with client(s.app) as http:
+            run_id = (await ended(s.app, http))["run"]["run_id"]
+            answer = await http.get(f"/api/runs/{run_id}?source=file")
+        assert answer.status_code == 404
+        assert "not from this source" in answer.json()["error"]["message"]
 
     run_async(story())
 

@@ -66,6 +66,9 @@ def test_file_that_cannot_be_read_is_told() -> None:
             answer = await http.post("/api/imports", content=b'{"some": "thing"}')
             assert answer.status_code == 422
             assert "resourceSpans" in answer.json()["error"]["message"]
+            answer = await http.post("/api/imports", content=b'{"resourceSpans": []}')
+            told = {"runs": [], "partial": False, "warnings": ["no span in it is of a run"]}
+            assert answer.json() == told
 
     run_async(story())
 

@@ -2,6 +2,7 @@
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.types import ASGIApp
@@ -21,11 +22,15 @@ def mounted(app: Playground, place: str) -> tuple[ASGIApp, str]:
         case "two mounts":
             inner = Starlette(routes=[Mount("/b", app)])
             return Starlette(routes=[Mount("/a", inner)]), ""
+        case "FastAPI":
+            outer = FastAPI()
+            outer.mount("/a/b", app)
+            return outer, ""
         case _:
             return app, "/a/b"
 
 
-@pytest.mark.parametrize("place", ["root", "mount", "two mounts", "root_path"])
+@pytest.mark.parametrize("place", ["root", "mount", "two mounts", "FastAPI", "root_path"])
 def test_whole_way_works_at(place: str) -> None:
     async def story() -> None:
         s = served(calls("add", a=1, b=2), "3")

@@ -23,6 +23,7 @@ from loopspan.runs.sources import Fetched, JaegerSource, TempoSource
 from loopspan.runs.sources.files import runs_of
 
 Backend = JaegerSource | TempoSource
+_NO_RUN = "no span in it is of a run"
 _TRACE = re.compile("[0-9a-f]{32}")
 
 
@@ -95,7 +96,7 @@ class Opening:
                     for run in runs
                 ],
                 "partial": found.partial,
-                "warnings": list(found.warnings),
+                "warnings": [*found.warnings, *([] if runs else [_NO_RUN])],
             }
         )
 

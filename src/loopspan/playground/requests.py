@@ -75,8 +75,8 @@ class StartRun(_Asked):
     snippets: list[str] = []
     tools: list[str] | None = None
     max_rounds: int | None = None
-    max_tokens: int | None = None
-    temperature: float | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    temperature: float | None = Field(default=None, ge=0, le=2)
     thinking: Literal["on", "off"] | None = None
     budget: Limits | None = None
     capture_raw: bool = False

@@ -225,6 +225,8 @@ class Store:
             self._seen.popitem(last=False)
 
     def _absent(self, run_id: str) -> Problem:
+        if self.run_trace.spans(run_id):
+            return Problem(404, "unknown_run", "the run is in memory, and not from this source")
         if run_id in self._seen:
             return Problem(
                 410,
