@@ -244,7 +244,9 @@ NAMES = sorted(
         "ai.prompt.tools",
         "langfuse.observation.usage_details",
         "langfuse.observation.model.parameters",
+        "langfuse.observation.completion_start_time",
         "llm.invocation_parameters",
+        "model_request_parameters",
     }
 )
 

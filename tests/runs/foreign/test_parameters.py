@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from loopspan.runs import RequestStep, read_runs
+from loopspan.runs import ChatStep, RequestStep, read_runs
 from loopspan.telemetry.record import SpanRecord
+from tests.runs.foreign.conventions import pydantic_ai
 from tests.runs.foreign.platforms import langfuse, openinference
 
 
@@ -72,3 +73,35 @@ def test_the_model_may_be_told_there_only() -> None:
 def test_what_is_no_object_tells_nothing(text: str) -> None:
     step = first_request(openinference(), **{"llm.invocation_parameters": text})
     assert step.parameters == {}
+
+
+def test_the_tools_of_pydantic_ai() -> None:
+    """`ModelRequestParameters` in pydantic_ai/models/__init__.py, with its `ToolDefinition`s."""
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    tool = {"name": "temperature", "description": "Tell.", "parameters_json_schema": schema}
+    told = {"function_tools": [{**tool, "strict": None}], "output_tools": [], "output_mode": "text"}
+    step = first_request(pydantic_ai(), model_request_parameters=json.dumps(told))
+    assert list(step.tools or ()) == [
+        {"type": "function", "name": "temperature", "description": "Tell.", "parameters": schema}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("began", "ms"),
+    [
+        ('"1970-01-01T00:00:02.250000Z"', 250.0),
+        ("1970-01-01T01:00:02.5+01:00", 500.0),
+        ("1970-01-01T00:00:01Z", None),
+        ("1970-01-01T00:00:02.25", None),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_the_first_chunk_of_langfuse(began: str, ms: float | None) -> None:
+    """`completionStartTime` of LangfuseGenerationAttributes; the span starts at two seconds."""
+    agent, first, *_ = langfuse()
+    told = {**first.attributes, "langfuse.observation.completion_start_time": began}
+    [run] = read_runs([agent, replace(first, attributes=told)])
+    chat = run.steps[1]
+    assert isinstance(chat, ChatStep)
+    assert chat.time_to_first_chunk_ms == ms

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from loopspan.jsontext import dump_text
@@ -26,6 +27,7 @@ def current(span: SpanRecord) -> SpanRecord:
     match told.get(names.OPERATION_NAME):
         case names.CHAT:
             say_parameters(told)
+            _say_first_chunk(told, span.started_at)
             _say_messages(told, told_events(span))
             _say_reason(told)
             _say_usage(told)
@@ -56,6 +58,17 @@ def _rename(told: dict[str, Any]) -> None:
     for name in ("ai.response.msToFirstChunk", "ai.stream.msToFirstChunk"):
         if isinstance(late := told.get(name), int | float):
             told.setdefault(names.RESPONSE_TIME_TO_FIRST_CHUNK, late / 1000)
+
+
+def _say_first_chunk(told: dict[str, Any], started_at: int) -> None:
+    """Langfuse tells the time of day at which the answer began."""
+    began = parsed(told.get("langfuse.observation.completion_start_time"))
+    try:
+        moment = datetime.fromisoformat(began if isinstance(began, str) else "")
+    except ValueError:
+        return
+    if moment.tzinfo is not None and (late := moment.timestamp() - started_at / 1e9) >= 0:
+        told.setdefault(names.RESPONSE_TIME_TO_FIRST_CHUNK, late)
 
 
 def _say_operation(told: dict[str, Any], span_name: str) -> None:
@@ -99,8 +112,16 @@ def _say_messages(told: dict[str, Any], events: Sequence[SpanEvent]) -> None:
             told.setdefault(names.RESPONSE_FINISH_REASONS, tuple(reasons))
     tools = parsed(told.get(names.TOOL_DEFINITIONS)) or parsed(told.get("ai.prompt.tools"))
     tools = tools or indexed(told, "llm.tools") or indexed(told, "llm.request.functions")
+    tools = tools or _pydantic_tools(parsed(told.get("model_request_parameters")))
     if isinstance(tools, Sequence) and not isinstance(tools, str) and tools:
         told[names.TOOL_DEFINITIONS] = definitions(tools)
+
+
+def _pydantic_tools(told: Any) -> list[Any]:
+    """Return the tools that pydantic-ai lists among the parameters of its model."""
+    lists = ("function_tools", "output_tools")
+    found = [told.get(name) for name in lists] if isinstance(told, Mapping) else []
+    return [tool for each in found if isinstance(each, list) for tool in each]
 
 
 def _sent(told: Mapping[str, Any], events: Sequence[SpanEvent]) -> list[JSON] | None:

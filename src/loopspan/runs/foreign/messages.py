@@ -268,7 +268,9 @@ def definitions(tools: Iterable[Any]) -> list[JSON]:
             continue
         function = inner.get("function")
         told = function if isinstance(function, Mapping) else inner
-        schema = parsed(_first(told, "parameters", "input_schema", "inputSchema"))
+        schema = parsed(
+            _first(told, "parameters", "input_schema", "inputSchema", "parameters_json_schema")
+        )
         made.append(
             _clean(
                 {
