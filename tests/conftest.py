@@ -1,5 +1,6 @@
 """What holds for the whole suite."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -18,3 +19,13 @@ def telemetry_raises() -> Iterator[None]:
     before, span_layer.strict = span_layer.strict, True
     yield
     span_layer.strict = before
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interrupts_arrive() -> Iterator[None]:
+    """A shell that starts the suite in the background lets it and its programs ignore Ctrl-C."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

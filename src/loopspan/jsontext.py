@@ -38,6 +38,8 @@ def load(text: str | bytes) -> Any:
 
 def well_formed(text: str) -> str:
     """Return the text with lone surrogates replaced by U+FFFD, so that it can be encoded."""
+    if text.isascii():
+        return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from loopspan.errors import ConfigurationError
@@ -42,7 +42,13 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         """Return the sum of what is known."""
-        return Usage(*(_add(getattr(self, f.name), getattr(other, f.name)) for f in fields(Usage)))
+        return Usage(
+            _add(self.input_tokens, other.input_tokens),
+            _add(self.output_tokens, other.output_tokens),
+            _add(self.cache_read_input_tokens, other.cache_read_input_tokens),
+            _add(self.cache_write_input_tokens, other.cache_write_input_tokens),
+            _add(self.reasoning_output_tokens, other.reasoning_output_tokens),
+        )
 
 
 def _add(a: int | None, b: int | None) -> int | None:

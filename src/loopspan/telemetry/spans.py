@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, ClassVar, Literal, Self, TypeAlias
@@ -43,15 +43,32 @@ strict = False
 """Whether failures of telemetry are raised: never in a program, always under test."""
 
 
-@contextmanager
-def never_raising() -> Iterator[None]:
+class _NeverRaising:
+    """Holds nothing, so that one is enough; it stands around every span."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        tb: TracebackType | None,
+    ) -> bool:
+        if strict or not isinstance(exc, Exception):
+            return False
+        logger.warning("a span could not be recorded; the run goes on", exc_info=exc)
+        return True
+
+
+_NEVER_RAISING = _NeverRaising()
+
+
+def never_raising() -> AbstractContextManager[None, bool]:
     """Keep a failing span processor, exporter or sampler away from the traced program."""
-    try:
-        yield
-    except Exception:
-        if strict:
-            raise
-        logger.warning("a span could not be recorded; the run goes on", exc_info=True)
+    return _NEVER_RAISING
 
 
 def get_instruments(provider: MeterProvider | None) -> Instruments | None:
@@ -286,21 +303,18 @@ def exportable(attributes: Mapping[str, Any]) -> dict[str, Any]:
     Lone surrogates become U+FFFD: one of them would cost the whole batch that it is exported in.
     A number beyond 64 bits is left out.
     """
-    return {
-        name: _well_formed(value)
-        for name, value in attributes.items()
-        if not isinstance(value, int) or -(2**63) <= value < 2**63
-    }
-
-
-def _well_formed(value: Any) -> Any:
-    match value:
-        case str():
-            return value if value.isascii() else well_formed(value)
-        case list() | tuple():
-            return [_well_formed(item) for item in value]
-        case _:
-            return value
+    told: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if isinstance(value, str):
+            told[name] = well_formed(value)
+        elif isinstance(value, int):
+            if -(2**63) <= value < 2**63:
+                told[name] = value
+        elif isinstance(value, list | tuple):
+            told[name] = [well_formed(v) if isinstance(v, str) else v for v in value]
+        else:
+            told[name] = value
+    return told
 
 
 def _said(error: BaseException) -> str:
