@@ -73,7 +73,8 @@ def agent(provider: TracerProvider, url: str, streamed: bool, content: bool) -> 
 
     model = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=url, api_key="made-up"))
     Agent.instrument_all(InstrumentationSettings(tracer_provider=provider, include_content=content))
-    weather = Agent(model, name="weather", system_prompt="Be brief.")
+    settings = {"temperature": 0.5}
+    weather = Agent(model, name="weather", system_prompt="Be brief.", model_settings=settings)
 
     def get_weather(city: str) -> str:
         return "rain"

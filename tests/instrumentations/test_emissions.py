@@ -55,6 +55,7 @@ def test_the_run_is_as_it_was(kind: str, way: str) -> None:
     first, second = (step for step in run.steps if isinstance(step, ChatStep))
     assert (run.outcome, run.rounds, run.content) == ("completed", 2, "Rain.")
     assert requests[0].provider == "openai"
+    assert requests[0].parameters["temperature"] == 0.5
     assert requests[0].tools is not None
     assert [tool["name"] for tool in requests[0].tools] == ["get_weather"]
     asked, again = (r.messages for r in requests)
