@@ -10,6 +10,7 @@ from loopspan.playground.guard import Endpoint
 from loopspan.testing import calls, message
 from tests.playground.served import Served, client, ended, run_async, served
 from tests.playground.streams import listening, position
+from tests.playground.test_stream import steps_of
 
 SENTINELS = ("SNTprompt", "SNTsystem", "SNTargument", "SNTanswer", "SNTthought", "SNTerror")
 VIEWER = Principal("viewer", frozenset({"view", "run", "live_tools"}))
@@ -139,8 +140,10 @@ def test_no_sentinel_of_a_step_comes_over_the_stream() -> None:
                 await stream.until(lambda event: event.name == "step")
                 s.gate.open(2)
                 told = await stream.until(lambda event: event.name == "end")
+            shown = (await http.get(f"/api/runs/{run_id}")).json()
         assert {event.name for event in told} >= {"step", "patch"}
         assert "SNT" not in str(told)
+        assert list(steps_of(told).values()) == shown["steps"]
 
     run_async(story())
 

@@ -147,7 +147,10 @@ class _Reader:
             case "step":
                 return {**data, "step": without_content(data["step"])}
             case "patch":
-                return {**data, "fields": without_content({**data["fields"], "kind": ""})}
+                # With a kind they are taken for those of a step.
+                fields = without_content({**data["fields"], "kind": ""})
+                del fields["kind"]
+                return {**data, "fields": fields}
             case _:
                 return data
 
