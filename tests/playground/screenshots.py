@@ -21,7 +21,7 @@ from tests.playground.served import TOKEN
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "images"
-WINDOW: ViewportSize = {"width": 1280, "height": 800}
+WINDOW: ViewportSize = {"width": 1280, "height": 780}
 MOST = 150_000
 """The most bytes of a picture."""
 

@@ -42,6 +42,23 @@ def test_request_is_shown_before_its_answer(open_desk: Desk) -> None:
     expect(waiting).to_contain_text("answered")
 
 
+def test_what_is_unknown_says_why_once_the_run_is_over(open_desk: Desk) -> None:
+    """R7, must-have 23: what is not known yet is not what nobody knows."""
+    desk = served(calls("add", a=1, b=2), "It is 3.")
+    desk.gate.close()
+    page, server = open_desk.open(desk)
+    start(page)
+    let_through(desk, server)
+    page.locator("#step-5").wait_for()
+    page.reload()
+    page.locator("#step-5").wait_for()
+    cost = page.locator("#strip .figure").filter(has_text="Cost")
+    expect(cost).to_contain_text("not known yet")
+    let_through(desk, server)
+    ended(page)
+    expect(cost).to_contain_text("unknown: no price")
+
+
 def test_run_is_cancelled_and_never_drawn_as_completed(open_desk: Desk) -> None:
     """R1, R9, must-have 17."""
     desk = served("It is 3.")

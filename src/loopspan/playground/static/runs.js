@@ -92,7 +92,8 @@ function show() {
   const kept = state.runsTold.memory;
   const told = `${plural(Math.max(state.runsTold.total, state.runs.length), "run")}${state.runsTold.dropped ? ` · ${count(state.runsTold.dropped)} dropped to make room` : ""}`;
   say(byId("runs-told"), told);
-  say(byId("runs-memory"), kept ? `memory: ${count(kept.runs)} of ${plural(most, "run")} · ${bytes(kept.bytes)} of ${bytes(room)} · ${Math.round(age / 3600)} h` : "");
+  say(byId("runs-memory"), kept ? `memory: ${count(kept.runs)} of ${plural(most, "run")} · ${bytes(kept.bytes)} of ${bytes(room)}` : "");
+  byId("runs-memory").title = `what is older than ${Math.round(age / 3600)} h goes, too`;
   mark();
 }
 

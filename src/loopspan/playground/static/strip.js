@@ -27,13 +27,14 @@ function figures(run) {
   const served = servedBy(run);
   const live = run.outcome === "running";
   const { usage } = run;
+  const far = [run.outcome, run.missing, state.steps.filter((each) => each.kind === "chat" && each.state !== "open").length]; // why something is unknown depends on it
   return [
     ["outcome", run.outcome, () => verdict(run)],
     ["rounds", [run.rounds, run.max_rounds], () => figure("Rounds", ratio(run.rounds, run.max_rounds))],
     ["tools", run.tool_calls, () => figure("Tool calls", count(run.tool_calls))],
-    ["in", [usage, run.missing], () => figure("Tokens in", atLeast(run, "input_tokens"), inside([["cached", usage.cache_read_input_tokens], ["cache write", usage.cache_write_input_tokens]]))],
-    ["out", [usage, run.missing], () => figure("Tokens out", atLeast(run, "output_tokens"), inside([["reasoning", usage.reasoning_output_tokens]]))],
-    ["cost", [run.cost_usd, run.cost_source, run.missing], () => cost(run)],
+    ["in", [usage, far], () => figure("Tokens in", atLeast(run, "input_tokens"), inside([["cached", usage.cache_read_input_tokens], ["cache write", usage.cache_write_input_tokens]]))],
+    ["out", [usage, far], () => figure("Tokens out", atLeast(run, "output_tokens"), inside([["reasoning", usage.reasoning_output_tokens]]))],
+    ["cost", [run.cost_usd, run.cost_source, far], () => cost(run)],
     ["elapsed", [run.duration_ms, run.time, live], () => elapsed(run, live)],
     ["model", [run.model, served], () => models(run, served)],
   ];
