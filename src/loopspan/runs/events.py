@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from loopspan.runs.steps import Run, RunStep
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ class RunEvents:
         return self
 
     async def __anext__(self) -> RunEvent:
+        import asyncio  # only programs that run loops of it pay for it
+
         while True:
             waker = asyncio.Event()
             with self._changed:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from loopspan.errors import ConfigurationError
 from loopspan.jsontext import load
-from loopspan.telemetry.rules import DEFAULT_RULES, Rule, field_name
+from loopspan.telemetry.rule import Rule, field_name
 
 _NAME = re.compile(r"\w[\w .:/-]{0,63}")
 _STRUCTURE = re.compile(r"\s*[\[{]")
@@ -46,22 +47,38 @@ class _Span(NamedTuple):
 class Redaction:
     """Rules that mask secrets; a mark names the rule and shows nothing of what it stands for.
 
-    `rules` are known shapes, `patterns` further ones by name: a regular expression each, whose
-    group `secret` is masked where it has one, else all of its match. They are searched for in
-    every text, so they should be quick on all of them.
+    `rules` are known shapes, unless given all of `telemetry.rules`; `patterns` further ones by
+    name: a regular expression each, whose group `secret` is masked where it has one, else all of
+    its match. They are searched for in every text, so they should be quick on all of them.
     """
 
     def __init__(
         self,
-        rules: Iterable[Rule] = DEFAULT_RULES,
+        rules: Iterable[Rule] | None = None,
         patterns: Mapping[str, str | re.Pattern[str]] | None = None,
     ) -> None:
         """Raises `ConfigurationError` for a pattern that cannot work."""
-        own = (_own_rule(name, pattern) for name, pattern in (patterns or {}).items())
-        self.rules: tuple[Rule, ...] = (*rules, *own)
-        self._fields = {field: rule.name for rule in self.rules for field in rule.fields}
+        self._known = None if rules is None else tuple(rules)
+        self._own = tuple(_own_rule(name, pattern) for name, pattern in (patterns or {}).items())
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """All that is searched for."""
+        if self._known is not None:
+            return (*self._known, *self._own)
+        # Compiling them takes a while: only a program that masks something waits for it.
+        from loopspan.telemetry.rules import DEFAULT_RULES
+
+        return (*DEFAULT_RULES, *self._own)
+
+    @cached_property
+    def _fields(self) -> Mapping[str, str]:
+        return {field: rule.name for rule in self.rules for field in rule.fields}
+
+    @cached_property
+    def _marks(self) -> re.Pattern[str]:
         names = "|".join(re.escape(rule.name) for rule in self.rules)
-        self._marks = re.compile(rf"\[redacted: (?:{names})\]")
+        return re.compile(rf"\[redacted: (?:{names})\]")
 
     def redact(self, text: str) -> str:
         """Return the text with each secret replaced by a mark; the same text where there is none.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from opentelemetry import trace
 from opentelemetry.metrics import set_meter_provider
 from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
@@ -13,10 +15,12 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
 from loopspan.telemetry.content import Content
-from loopspan.telemetry.export import Delivery, ExportProcessor, OtlpExporter
 from loopspan.telemetry.metrics import has_meter_provider
 from loopspan.telemetry.policy import PolicyExporter
 from loopspan.telemetry.redaction import DEFAULT_REDACTION, Redaction
+
+if TYPE_CHECKING:
+    from loopspan.telemetry.export import ExportProcessor
 
 MAX_ATTRIBUTE_BYTES = 2000
 """What fits a stock Tempo, which cuts every text at 2,048 bytes, in the middle of its JSON."""
@@ -126,6 +130,9 @@ def exporting_processor(
 
     What leaves the process is up to the same arguments as those of `configure`.
     """
+    # Only a program that exports with it waits for it.
+    from loopspan.telemetry.export import Delivery, ExportProcessor, OtlpExporter
+
     delivery = Delivery()
     match variable("OTEL_TRACES_EXPORTER") or "otlp":
         case "none":
