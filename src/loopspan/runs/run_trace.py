@@ -19,10 +19,10 @@ from loopspan.runs.events import Listener, RunEvent, RunEvents
 from loopspan.runs.fold import Fold
 from loopspan.runs.foreign import is_genai
 from loopspan.runs.kept import DropReason, Exports, KeptRun, RunTraceStats
-from loopspan.runs.packed import PackedSpan, attributes_of
+from loopspan.runs.packed import PackedSpan
 from loopspan.runs.steps import Run
 from loopspan.telemetry import semconv as names
-from loopspan.telemetry.record import SpanRecord
+from loopspan.telemetry.record import SpanRecord, plain
 
 logger = logging.getLogger("loopspan.runs")
 
@@ -193,7 +193,7 @@ class RunTrace(SpanProcessor):
 
     def _guarded(self, span: ReadableSpan, *, ended: bool) -> None:
         try:
-            told = attributes_of(span)
+            told = plain(span.attributes)
             run_id = told.get(names.RUN_ID)
             if isinstance(run_id, str):
                 self._take(run_id, span, told, ended, foreign=False)

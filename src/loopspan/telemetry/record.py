@@ -32,3 +32,15 @@ class SpanRecord:
     events: tuple[SpanEvent, ...] = ()
     status: SpanState = "unset"
     status_message: str | None = None
+
+
+def plain(attributes: Any) -> dict[str, Any]:
+    """Return attributes of the SDK, a mapping or `None`, as a dictionary of their own."""
+    if not attributes:
+        return {}
+    # The SDK's own mapping copies itself at once, and gives each item under a lock.
+    try:
+        copied = attributes.copy()
+    except AttributeError:
+        copied = None
+    return copied if isinstance(copied, dict) else dict(attributes)

@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
 from loopspan.telemetry.export.delivery import Delivery, logger
+from loopspan.telemetry.record import plain
 
 MAX_QUEUE_BYTES = 64 * 1024 * 1024
 EXIT_TIMEOUT = 5.0
@@ -218,12 +219,16 @@ def _innermost(exporter: Any) -> Any:
 
 def weight(span: ReadableSpan) -> int:
     """Return about how many bytes a span takes, without encoding it."""
-    size = 512 + _weight(span.attributes or {})
-    return size + sum(64 + _weight(event.attributes or {}) for event in span.events)
+    size = 512 + _weight(span.attributes)
+    return size + sum(64 + _weight(event.attributes) for event in span.events)
 
 
-def _weight(attributes: Mapping[str, Any]) -> int:
-    return sum(64 + len(value) for value in attributes.values() if isinstance(value, str | bytes))
+def _weight(attributes: Mapping[str, Any] | None) -> int:
+    size = 0
+    for value in plain(attributes).values():
+        if isinstance(value, str | bytes):
+            size += 64 + len(value)
+    return size
 
 
 def _number(name: str, default: int) -> int:
