@@ -31,11 +31,17 @@ def trust() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
+@lru_cache(maxsize=64)
+def address(url: str) -> httpx.URL:
+    """Return an address parsed; once for all rounds that are sent to it."""
+    return httpx.URL(url)
+
+
 def arguments(request: HttpRequest) -> dict[str, Any]:
     """Return what the HTTP client is called with."""
     return {
         "method": request.method,
-        "url": request.url,
+        "url": address(request.url),
         "headers": request.headers,
         "content": request.content,
     }
