@@ -8,7 +8,7 @@ import pytest
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.sdk.trace import ReadableSpan
 
-from loopspan.telemetry.record import plain
+from loopspan.telemetry.record import copied
 
 
 class Bare(Mapping[str, Any]):
@@ -30,9 +30,9 @@ class Bare(Mapping[str, Any]):
 )
 def test_attributes_of_any_mapping(attributes: Mapping[str, Any]) -> None:
     span = ReadableSpan("x", attributes=attributes)
-    assert plain(span.attributes) == plain(attributes) == {"a": 1}
-    assert plain(attributes) is not attributes
+    assert copied(span.attributes) == copied(attributes) == {"a": 1}
+    assert copied(attributes) is not attributes
 
 
 def test_no_attributes() -> None:
-    assert plain(None) == plain(ReadableSpan("x").attributes) == {}
+    assert copied(None) == copied(ReadableSpan("x").attributes) == {}

@@ -13,7 +13,7 @@ from typing import Any
 from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.trace import StatusCode, format_span_id, format_trace_id
 
-from loopspan.telemetry.record import SpanEvent, SpanRecord, SpanState, plain
+from loopspan.telemetry.record import SpanEvent, SpanRecord, SpanState, copied
 
 _STATES: Mapping[StatusCode, SpanState] = {
     StatusCode.UNSET: "unset",
@@ -50,7 +50,7 @@ class PackedSpan:
     def __init__(self, span: ReadableSpan, told: Mapping[str, Any] | None = None) -> None:
         """Take a span; `told` are its attributes where they have been taken already."""
         context, parent = span.get_span_context(), span.parent
-        told = plain(span.attributes) if told is None else told
+        told = copied(span.attributes) if told is None else told
         self._names = _shared(tuple(told))
         self._values = tuple(told.values())
         self._name = span.name
@@ -60,7 +60,7 @@ class PackedSpan:
         self._started_at = span.start_time or 0
         self._ended_at = span.end_time
         events = span.events
-        self._events = tuple([SpanEvent(e.name, e.timestamp, plain(e.attributes)) for e in events])
+        self._events = tuple([SpanEvent(e.name, e.timestamp, copied(e.attributes)) for e in events])
         self._status = _STATES[span.status.status_code]
         self._message = span.status.description
         self.bytes = _SPAN_BYTES + _texts(self._values)
@@ -89,7 +89,7 @@ def weight(told: Mapping[str, Any]) -> int:
 
 
 def _events_weight(events: Iterable[Event]) -> int:
-    return sum(_EVENT_BYTES + _texts(plain(e.attributes).values()) for e in events)
+    return sum(_EVENT_BYTES + _texts(copied(e.attributes).values()) for e in events)
 
 
 def _shared(keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from loopspan.runs.kept import DropReason, Exports, KeptRun, RunTraceStats
 from loopspan.runs.packed import PackedSpan
 from loopspan.runs.steps import Run
 from loopspan.telemetry import semconv as names
-from loopspan.telemetry.record import SpanRecord, plain
+from loopspan.telemetry.record import SpanRecord, copied
 
 logger = logging.getLogger("loopspan.runs")
 
@@ -193,7 +193,7 @@ class RunTrace(SpanProcessor):
 
     def _guarded(self, span: ReadableSpan, *, ended: bool) -> None:
         try:
-            told = plain(span.attributes)
+            told = copied(span.attributes)
             run_id = told.get(names.RUN_ID)
             if isinstance(run_id, str):
                 self._take(run_id, span, told, ended, foreign=False)

@@ -13,7 +13,7 @@ from loopspan.telemetry import semconv as names
 from loopspan.telemetry.content import Content, text_metadata
 from loopspan.telemetry.cutting import byte_count
 from loopspan.telemetry.raw import PART_BYTES, text_parts
-from loopspan.telemetry.record import plain
+from loopspan.telemetry.record import copied
 from loopspan.telemetry.redaction import Redaction
 from loopspan.telemetry.trimming import MINIMUM, Cuts, fitted, fitted_event, trimmed, truncated_text
 
@@ -39,7 +39,7 @@ class Outgoing:
     @classmethod
     def of(cls, span: ReadableSpan) -> Outgoing:
         """Return what may change of this span."""
-        return cls(span.name, plain(span.attributes), span.events, span.status.description)
+        return cls(span.name, copied(span.attributes), span.events, span.status.description)
 
 
 class OutgoingSpan(ReadableSpan):

@@ -34,13 +34,13 @@ class SpanRecord:
     status_message: str | None = None
 
 
-def plain(attributes: Any) -> dict[str, Any]:
+def copied(attributes: Any) -> dict[str, Any]:
     """Return attributes of the SDK, a mapping or `None`, as a dictionary of their own."""
     if not attributes:
         return {}
     # The SDK's own mapping copies itself at once, and gives each item under a lock.
     try:
-        copied = attributes.copy()
+        own = attributes.copy()
     except AttributeError:
-        copied = None
-    return copied if isinstance(copied, dict) else dict(attributes)
+        own = None
+    return own if isinstance(own, dict) else dict(attributes)

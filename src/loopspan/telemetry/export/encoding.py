@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext
 
-from loopspan.telemetry.record import plain
+from loopspan.telemetry.record import copied
 
 _HAS_IS_REMOTE, _IS_REMOTE = 0x100, 0x200
 _SMALL = tuple(bytes([number]) for number in range(128))
@@ -93,7 +93,7 @@ def _span(span: ReadableSpan) -> bytes:
         b"\x30" + _SMALL[span.kind.value + 1],
         b"\x39" + struct.pack("<Q", span.start_time or 0),
         b"\x41" + struct.pack("<Q", span.end_time or 0),
-        _attributes(0x4A, plain(span.attributes)),
+        _attributes(0x4A, copied(span.attributes)),
         _count(b"\x50", span.dropped_attributes),
         *(_field(0x5A, _event(event)) for event in span.events),
         _count(b"\x60", span.dropped_events),
@@ -115,7 +115,7 @@ def _event(event: Event) -> bytes:
         b"\x09"
         + struct.pack("<Q", event.timestamp)
         + _text(0x12, event.name)
-        + _attributes(0x1A, plain(event.attributes))
+        + _attributes(0x1A, copied(event.attributes))
         + _count(b"\x20", event.dropped_attributes)
     )
 
@@ -123,7 +123,7 @@ def _event(event: Event) -> bytes:
 def _link(link: Link) -> bytes:
     return (
         _ids(link.context)
-        + _attributes(0x22, plain(link.attributes))
+        + _attributes(0x22, copied(link.attributes))
         + _count(b"\x28", link.dropped_attributes)
         + b"\x35"
         + _flags(link.context)

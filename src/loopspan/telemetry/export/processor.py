@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from loopspan.environment import variable
 from loopspan.errors import ConfigurationError
 from loopspan.telemetry.export.delivery import Delivery, logger
-from loopspan.telemetry.record import plain
+from loopspan.telemetry.record import copied
 
 MAX_QUEUE_BYTES = 64 * 1024 * 1024
 EXIT_TIMEOUT = 5.0
@@ -225,7 +225,7 @@ def weight(span: ReadableSpan) -> int:
 
 def _weight(attributes: Mapping[str, Any] | None) -> int:
     size = 0
-    for value in plain(attributes).values():
+    for value in copied(attributes).values():
         if isinstance(value, str | bytes):
             size += 64 + len(value)
     return size
