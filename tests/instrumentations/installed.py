@@ -6,13 +6,11 @@ ahead of the tests.
 """
 
 import functools
-import hashlib
-import shutil
 import sys
 from pathlib import Path
 
-from tests.backends.build import BuildError, cache_folder, locked
-from tests.backends.local_model import run
+from tests.backends.build import BuildError
+from tests.backends.environments import environment
 from tests.requirements import require_or_skip
 
 ROOT = Path(__file__).parents[2]
@@ -23,21 +21,10 @@ CONSTRAINTS = ROOT / "constraints.txt"
 def instrumented_python(name: str) -> Path:
     """Return an interpreter, making its environment only if it is not cached."""
     requirements = Path(__file__).with_name(f"{name}.txt")
-    cache = cache_folder()
-    cache.mkdir(parents=True, exist_ok=True)
     files = (requirements, CONSTRAINTS, ROOT / "pyproject.toml")
-    told = "".join([sys.version, str(ROOT), *(file.read_text("utf-8") for file in files)])
-    folder = cache / f"instrumentations-{name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
-    python = folder / "bin" / "python"
-    done = folder / "installed"
-    with locked(cache / "instrumentations.lock"):
-        if not done.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            run(sys.executable, "-m", "venv", str(folder))
-            wanted = ("-c", str(CONSTRAINTS), "-r", str(requirements), "-e", str(ROOT))
-            run(str(python), "-m", "pip", "install", "-q", *wanted)
-            done.touch()
-    return python
+    told = "".join([str(ROOT), *(file.read_text("utf-8") for file in files)])
+    wanted = ("-c", str(CONSTRAINTS), "-r", str(requirements), "-e", str(ROOT))
+    return environment(f"instrumentations-{name}", told, *wanted)
 
 
 @functools.cache

@@ -150,10 +150,9 @@ def test_follow_goes_with_the_newest_step(open_desk: Desk) -> None:
     traced.end()
 
 
-def test_stream_that_was_cut_goes_on_without_loss(open_desk: Desk) -> None:
-    """6.5: after a drop by the server the page goes on where it was, without doubles."""
+def cut_off(open_desk: Desk, desk: Served) -> tuple[Page, Server, TracedRun]:
+    """Open a run that goes on, and break the stream while more of it happens."""
     open_desk.expected = ("Failed to load resource",)
-    desk = served()
     page, server = open_desk.open(desk)
     traced = TracedRun(desk.run_trace)
     traced.tools(3)
@@ -161,6 +160,12 @@ def test_stream_that_was_cut_goes_on_without_loss(open_desk: Desk) -> None:
     expect(page.locator(".step")).to_have_count(3)
     server.do(server.drop)
     traced.tools(20)
+    return page, server, traced
+
+
+def test_stream_that_was_cut_goes_on_without_loss(open_desk: Desk) -> None:
+    """6.5: after a drop by the server the page goes on where it was, without doubles."""
+    page, _, traced = cut_off(open_desk, served())
     expect(page.locator(".step")).to_have_count(23)
     traced.end()
     ended(page)
@@ -168,15 +173,8 @@ def test_stream_that_was_cut_goes_on_without_loss(open_desk: Desk) -> None:
 
 def test_gap_loads_the_run_again(open_desk: Desk) -> None:
     """6.5: what the server no longer has as events is read."""
-    open_desk.expected = ("Failed to load resource",)
     desk = served()
-    page, server = open_desk.open(desk)
-    traced = TracedRun(desk.run_trace)
-    traced.tools(3)
-    page.locator("#runs-rows a").first.click()
-    expect(page.locator(".step")).to_have_count(3)
-    server.do(server.drop)
-    traced.tools(20)
+    page, server, traced = cut_off(open_desk, desk)
     server.do(desk.app.hub._events.clear)
     expect(page.locator(".step")).to_have_count(23)
     traced.end()
